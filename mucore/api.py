@@ -70,6 +70,7 @@ __all__ = [
     "save_weights",
     "statistics",
     "tune",
+    "unlearn",
     "verify_pack",
     "write_board",
 ]
@@ -185,6 +186,47 @@ def evaluate(
         raise BadValue(f"batch_size must be at least 1, but got {size}.")
     given = {"unlearned": unlearned, "original": original, "retrained": retrained}
     return judge(given, train, test, forget, head, size, device)
+
+
+@_door
+def unlearn(
+    model: nn.Module,
+    method: str,
+    *,
+    train: Any,
+    forget: Any,
+    validation: Any = None,
+    seed: int = 0,
+    device: str = "auto",
+    fresh: Callable[[], nn.Module] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+    return_run: bool = False,
+    **parameters: Any,
+) -> Any:
+    """A network like `model` that a method made forget; `model` stays as it is, nothing is stored.
+
+    `train` and `forget` are as `evaluate` takes them, and so is `validation`, which some methods
+    ask when to stop. x is what the network eats, in floats: nothing is normalised or augmented;
+    methods that move pixels take the range of a channel in `train` for 0..1. `parameters` are the
+    card's, by the authors' values; their epochs shrink with `recipe`, which says how `model` was
+    trained: what it leaves open, such as `epochs` (15), is that of the preset "standard". `fresh`
+    makes an untrained network, for methods that start from one. Every weight may move, frozen ones
+    too; what comes back has the modes and `requires_grad` of `model`. With `return_run` it is
+    (network, `mucore.engine.run.Run`), which has losses, cost, notes and status; a status other
+    than "ok" is warned of. Raises `MucoreError`, for a method that needs a record of the training,
+    too.
+    """
+    from mucore.numbers import integer
+    from mucore.spec import make_recipe
+    from mucore.unlearn import unlearn as work
+
+    _texts(method=method, device=device)
+    trained = make_recipe("standard", _values("recipe", recipe))
+    seed = integer(seed, "seed")
+    found = work(model, method, train, forget, validation, seed, device, fresh, trained, parameters)
+    if found[1].status != "ok":
+        warnings.warn(f"{method} ended {found[1].status}: {found[1].stop_reason}.", stacklevel=3)
+    return found if return_run else found[0]
 
 
 @_door

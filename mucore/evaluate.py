@@ -6,11 +6,9 @@ pair by their places, as runs do by training seed; further Retrains serve the ve
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -18,17 +16,15 @@ import pandas as pd
 import torch
 from rich.console import Console
 from rich.progress import track
-from torch import Tensor, nn
-from torch.utils.data import TensorDataset, default_collate
+from torch import nn
 
-from mucore import catalog, verdicts
+from mucore import brought, catalog, verdicts
+from mucore.brought import need
 from mucore.engine.collect import KEEP_FEATURES, collect
-from mucore.engine.data import Inputs, Samples
+from mucore.engine.data import Samples
 from mucore.engine.device import resolve_device
-from mucore.engine.features import penultimate
 from mucore.engine.run import Run
-from mucore.errors import BadValue, said
-from mucore.forget_sets import identity
+from mucore.errors import said
 from mucore.metrics import MetricInputs, PreparedInputs, measure, membership, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.outputs import Outputs, with_common_scale
@@ -39,7 +35,6 @@ from mucore.verdicts.rule import BLINDABLE, FEWEST, PROBE
 
 DRAWS: Final = 1_000  # of the bootstrap
 ATTACKED: Final = 2_000  # samples a side of the membership attacks, as in a run
-LOOKED_AT: Final = 8  # samples that are asked for twice
 METHODS: Final = {"retrained": "retrain", "original": "original", "unlearned": "uploaded"}
 SPLITS: Final = {"fa": "forget", "ra": "retain", "ta": "test", "tfa": "test", "tra": "test"}
 # What would unlock a metric, or a group of them, that predictions do not give
@@ -113,8 +108,8 @@ def evaluate(
     every = [*chain(*groups.values())]
     _check(groups)
     run = Run(seed=0, device=resolve_device(device))
-    known, unseen = _samples("train", train, run), _samples("test", test, run)
-    gone = _forgotten(forget, len(known))
+    known, unseen = brought.samples("train", train, run), brought.samples("test", test, run)
+    gone = brought.forgotten(forget, len(known))
     parts = {"forget": known[gone], "retain": known[~gone], "test": unseen}
     screen = Console(stderr=True)
     off = not screen.is_terminal
@@ -123,13 +118,12 @@ def evaluate(
     for one, other in chain(*(combinations(group, 2) for group in groups.values())):
         alike = np.array_equal(*(each.outputs["test"].logits for each in (one, other)))
         what = f"{one.name} and {other.name} answer alike, as one network, which counts once."
-        _need(not alike, f"{what} Give networks of several training seeds.")
+        need(not alike, f"{what} Give networks of several training seeds.")
     classes = {each.outputs["test"].logits.shape[1] for each in every}
-    _need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
+    need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
     counts = np.bincount(parts["forget"].labels)
     forgotten = {int(each): int(counts[each]) for each in np.flatnonzero(counts)}
-    whole = not np.isin(parts["retain"].labels, [*forgotten]).any()
-    judged = _measure(groups, tuple(forgotten) if whole else ())
+    judged = _measure(groups, brought.whole_classes(known.labels, gone))
     rows, missing = _table(groups)
     listed = ", ".join(f"{count:,} of class {each}" for each, count in forgotten.items())
     seeds = len(groups["unlearned"])
@@ -138,21 +132,14 @@ def evaluate(
     return Report(*judged, missing, forgotten, about, rows)
 
 
-def _need(holds: object, sentence: str) -> None:
-    if not holds:
-        raise BadValue(sentence)
-
-
 def _networks(role: str, given: Any, head: str) -> list[Network]:
     listed = [*given] if isinstance(given, tuple | list) else [] if given is None else [given]
     found = []
     for number, model in enumerate(listed):
         name = f"{role}[{number}]" if len(listed) > 1 else role
-        what = f"{name} must be an nn.Module with its weights loaded, not {said(model)}."
-        _need(isinstance(model, nn.Module), what)
-        linear = [each for each in model.modules() if isinstance(each, nn.Linear)]
-        layers = dict(model.named_modules()) | {"": linear[-1] if linear else None}
-        _need(head in layers, f"head names a layer, but {name} has no {said(head)}.")
+        brought.need_module(name, model)
+        layers = dict(model.named_modules()) | {"": brought.last_linear(model)}
+        need(head in layers, f"head names a layer, but {name} has no {said(head)}.")
         found.append(Network(name, model, layers[head]))
     return found
 
@@ -163,104 +150,29 @@ def _check(groups: Groups) -> None:
     for role, group in groups.items():
         paired = len(group) >= seeds or (not group and role != "unlearned")
         what = f"Lists pair by training seed, but {seeds} are unlearned and {len(group)} {role}."
-        _need(paired, f"{what} Give one each, or judge one network at a time.")
+        need(paired, f"{what} Give one each, or judge one network at a time.")
     for one, other in combinations(chain(*groups.values()), 2):
         what = f"{one.name} and {other.name} are one module, which counts once."
-        _need(one.model is not other.model, f"{what} Unlearn on a copy.deepcopy of the original.")
-
-
-def _samples(name: str, given: Any, run: Run) -> Samples:
-    """All that the user's data hold. Raises `BadValue` where that is no (x, y), or x is drawn anew
-    each time.
-    """
-    try:
-        tensors = isinstance(given, tuple | list) and isinstance(given[0], Tensor)
-        data: Any = TensorDataset(*given) if tensors else given
-        few = range(min(len(data), LOOKED_AT))
-        (some, _), (again, _) = (default_collate([data[each] for each in few]) for _ in range(2))
-        if not torch.allclose(some, again, equal_nan=True):
-            raise ValueError("two looks at x differ, as under a transform that draws")
-        x, y = default_collate([data[each] for each in range(len(data))])
-        if y.shape != x.shape[:1] or y.is_floating_point():
-            raise ValueError(f"y has shape {[*y.shape]} and {y.dtype}")
-    except Exception as error:  # of any kind: the data are the user's
-        raise BadValue(
-            f"{name} must be a Dataset of (x, y) or tensors (x, y), x of one shape and always the "
-            f"same, y a class from 0, but: {type(error).__name__}, {said(str(error), 200)}."
-        ) from error
-    every = torch.arange(len(y))
-    return Samples(Inputs(x, run.device), every, y.long().cpu(), every, name)
-
-
-def _forgotten(given: Any, count: int) -> Tensor:
-    """Which of the samples are forgotten, (n,) bool. Raises `BadValue` where a position is none or
-    named twice, or all are named, `BadFile` for what is no list.
-    """
-    if isinstance(given, Tensor | range):  # a range may be too long to be listed
-        given = torch.as_tensor(given[: count + 1]).cpu().numpy()
-    listed = identity.listed(Path(given) if isinstance(given, str) else given)
-    found = np.array([] if listed is None or listed.saved else listed.numbers, int)
-    times = np.bincount(found[found < count], minlength=count)
-    whole = listed is not None and listed.length in (None, count)
-    _need(
-        whole and times.sum() == len(found) and times.max() == 1 > times.min(),
-        f"forget names some of train's positions, 0 to {count - 1}, each once, is a mask of as "
-        f"many or a file of these, but {said(given)} names {times.sum()}, one {times.max()} times.",
-    )
-    return torch.from_numpy(times == 1)
-
-
-@contextlib.contextmanager
-def _left_as_found(model: nn.Module, device: torch.device) -> Generator[None]:
-    """Inside, a network is in eval mode on the device. Its modes and place, and torch's
-    generators, are put back.
-    """
-    modes = [(module, module.training) for module in model.modules()]
-    home = next((each.device for each in chain(model.parameters(), model.buffers())), device)
-    with torch.random.fork_rng([device] if device.type == "cuda" else []), torch.no_grad():
-        try:
-            model.eval().to(device)
-            yield
-        finally:
-            model.to(home)
-            for module, training in modes:
-                module.training = training
+        need(one.model is not other.model, f"{what} Unlearn on a copy.deepcopy of the original.")
 
 
 def _ask(network: Network, parts: Mapping[str, Samples], run: Run, size: int) -> None:
     """Let a network predict each part. Raises `BadValue` where it does not answer with logits."""
     model = network.model
     network.weights = trainable(model)
-    with _left_as_found(model, run.device):
-        x = next(parts["test"].batches(run, size)).x
-        looked = penultimate(model, network.head) if network.head else contextlib.nullcontext([])
-        try:
-            with looked as seen:
-                logits = model(x)
-            if logits.ndim != 2 or len(logits) != len(x):
-                raise ValueError(f"it gives {[*logits.shape]}")
-            if (logits >= 0).all() and (logits.sum(1) - 1).abs().max() < 1e-3:
-                raise ValueError("it gives probabilities, which a softmax made of them")
-            classes = logits.shape[1]
-            low, high = torch.cat([each.labels for each in parts.values()]).aminmax()
-            if low < 0 or high >= classes:
-                raise ValueError(f"it has {classes} outputs, and labels go from {low} to {high}")
-            if len(seen) != 1 or getattr(network.head, "out_features", classes) != classes:
-                network.head = None  # there, but not what gives the logits
-            features = KEEP_FEATURES if network.head else 0
-            more: dict[str, Any] = {"features": features, "head": network.head, "size": size}
-            found = {
-                name: collect(model, part, classes, run, keep=None, **more)
-                for name, part in parts.items()
-            }
-            if not all(np.isfinite(each.logits).all() for each in found.values()):
-                raise ValueError("some are NaN or infinite; it has diverged")
-        except Exception as error:  # of any kind: the network is the user's
-            raise BadValue(
-                f"{network.name} must answer samples {[*x.shape]} with finite logits ({len(x)}, "
-                f"classes), but: {said(str(error), 200)}. Give what it eats; a smaller batch_size "
-                "takes less memory."
-            ) from error
+    x = next(parts["test"].batches(run, size)).x
+    labels = torch.cat([each.labels for each in parts.values()])
+    with brought.left_as_found(model, run.device), brought.answering(network.name, x):
+        classes, gives = brought.asked(model, network.head, x, labels)
+        network.head = network.head if gives else None
+        features = KEEP_FEATURES if gives else 0
+        more: dict[str, Any] = {"features": features, "head": network.head, "size": size}
+        found = {
+            name: collect(model, part, classes, run, keep=None, **more)
+            for name, part in parts.items()
+        }
+        if not all(np.isfinite(each.logits).all() for each in found.values()):
+            raise ValueError("some are NaN or infinite; it has diverged")
     network.outputs = with_common_scale(Outputs(found))
 
 

@@ -129,5 +129,7 @@ def test_what_cannot_be_judged_is_a_sentence(words: str, changes: dict[str, Any]
 @pytest.mark.slow
 def test_the_page_runs():
     seen: dict[str, Any] = {}
-    exec(PAGE.read_text("utf-8").partition("```python")[2].partition("```")[0], seen)
+    for example in re.findall("```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
+        exec(example, seen)
     assert sum(seen["report"].forgotten.values()) == 100 and seen["report"].verdict.retrains == 3
+    assert seen["run"].status == "ok" and len(seen["run"].losses) == 2  # of 5 by a training of 200

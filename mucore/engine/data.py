@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, Protocol, runtime_checkable
 
@@ -93,13 +94,24 @@ class StreamedImages:
 
 
 class Inputs:
-    """What a network eats, any tensor (n, ...), as it is: nothing is scaled or normalised."""
+    """What a network eats, any tensor (n, ...), as it is: nothing is scaled or normalised.
 
-    mean = std = torch.empty(0)
+    What a method calls a pixel in 0..1 is the place of a value between the least and the largest
+    of its channel: as it was before whoever normalised it, where these were black and white.
+    """
 
     def __init__(self, x: Tensor, device: torch.device):
         self.x, self.device = x, device
         self.shape: Any = x.shape[1:]
+
+    @cached_property
+    def std(self) -> Tensor:
+        reach = self.x.amax((0, 2, 3)) - self.x.amin((0, 2, 3))
+        return 1 / torch.where(reach > 0, reach, 1).view(-1, 1, 1).to(self.device)
+
+    @cached_property
+    def mean(self) -> Tensor:
+        return -self.x.amin((0, 2, 3)).view(-1, 1, 1).to(self.device) * self.std
 
     def take(self, positions: Tensor) -> Tensor:
         return self.x[positions].to(self.device)

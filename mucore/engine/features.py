@@ -12,16 +12,20 @@ from mucore.engine.batch import Batch
 from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
+from mucore.errors import BadValue
 
 BATCH = 512  # of large networks less, see chunks.py
 TINY = 1e-8  # keeps the norm of a feature vector of zeros, as ReLU gives them, out of a denominator
 
 
 def classifier_layer(model: nn.Module) -> nn.Linear:
-    """The last linear layer in definition order; raises `ValueError` for a network without one."""
+    """The last linear layer in definition order; raises `BadValue` for a network without one."""
     layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
     if not layers:
-        raise ValueError("the network has no linear layer, so it has no penultimate features")
+        raise BadValue(
+            "The network has no linear layer, so it has no penultimate features. End it in one, or "
+            "choose a method that needs none."
+        )
     return layers[-1]
 
 

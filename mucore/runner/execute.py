@@ -4,7 +4,6 @@ metrics, record.
 
 from __future__ import annotations
 
-import copy
 import platform
 import time
 from collections.abc import Mapping
@@ -21,7 +20,6 @@ import mucore
 from mucore import methods, training
 from mucore.datasets.splits import Splits, copies_flags, copies_notes
 from mucore.engine.data import UnlearningData
-from mucore.engine.loop import is_finite
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import cautions, flags
@@ -34,7 +32,7 @@ from mucore.runner.evaluate import (
     outputs_of,
     stored_retrained,
 )
-from mucore.runner.method import apply, classifier, not_confined
+from mucore.runner.method import apply, classifier, finite, not_confined
 from mucore.runner.session import ForgetSet, Session, Trained
 from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec
@@ -221,13 +219,7 @@ def unlearn(
             f"{spec.method} takes no step along a gradient, so the noise of {spec.noise:g} "
             "changed nothing."
         )
-    if not is_finite(model):
-        model = copy.deepcopy(original)
-        run.status = "diverged"
-        run.stop_reason = (
-            "the method returned weights that are not finite; the original's were restored"
-        )
-    return model.requires_grad_(True).eval()
+    return finite(model, original, run)
 
 
 def _moved_elsewhere(model: nn.Module, original: nn.Module) -> bool:

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
+from typing import Any
 
 from torch import nn
 
@@ -12,6 +14,7 @@ from mucore import catalog, methods
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.layers import train_only
+from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import Refused
 from mucore.spec import RunSpec, complete
@@ -26,13 +29,8 @@ def apply(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) ->
         run.diagnostics["trained_share"] = train_only(start, classifier(start))
     run.noise = spec.noise
     values = complete(catalog.method(spec.method), spec.parameters)
-    parameters = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
-    method = methods.load(spec.method, spec.method_hash)
     try:
-        with run.clock():
-            return method(start, data, run, **parameters)
+        return called(spec.method, start, data, run, values, source_hash=spec.method_hash)
     except (KeyError, RuntimeError) as error:
         # the gradient or the importance of a layer that does not move
         fixed = "require grad" in str(error) or any(
@@ -41,6 +39,37 @@ def apply(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) ->
         if spec.scope == "classifier" and fixed:
             raise not_confined(spec) from error
         raise
+
+
+def called(
+    method: str,
+    start: nn.Module,
+    data: UnlearningData,
+    run: Run,
+    values: Mapping[str, Any],
+    *,
+    source_hash: str = "",
+) -> nn.Module:
+    """What a method makes of `start`, which is its own, under the clock."""
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    function = methods.load(method, source_hash)
+    with run.clock():
+        return function(start, data, run, **parameters)
+
+
+def finite(model: nn.Module, original: nn.Module, run: Run) -> nn.Module:
+    """What a method returned or, with status "diverged", a copy of the original where that holds
+    weights that are not finite; in eval mode, everything trainable.
+    """
+    if not is_finite(model):
+        model = copy.deepcopy(original)
+        run.status = "diverged"
+        run.stop_reason = (
+            "the method returned weights that are not finite; the original's were restored"
+        )
+    return model.requires_grad_(True).eval()
 
 
 def classifier(model: nn.Module) -> dict[str, nn.Module]:

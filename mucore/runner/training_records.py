@@ -15,6 +15,7 @@ from mucore import catalog, training
 from mucore.blocks import pruning, shards
 from mucore.blocks.layer_moments import moments_to_keep
 from mucore.engine.collect import collect
+from mucore.engine.data import Samples
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
 from mucore.errors import BadFile, StoreError
 from mucore.metrics.accuracy import accuracy
@@ -89,8 +90,7 @@ def _record(
             # a lost or damaged file is made anew
     run = session.run(base, base.training_seed, callbacks)
     if name == "layer_moments":
-        with run.clock():
-            record = moments_to_keep(original, session.samples(spec, "train"), run)
+        record = moments(original, session.samples(spec, "train"), run)
     elif name.startswith("shards/"):
         with run.clock():
             record = _sharded(session, spec).train_all(session.samples(spec, "train"), run)
@@ -128,6 +128,12 @@ def _record(
     )
     session.store.put_model(kept)
     return {part: t.cpu() for part, t in record.items()}, kept
+
+
+def moments(original: nn.Module, train: Samples, run: Run) -> Record:
+    """`layer_moments`, which the original and its training set are enough for."""
+    with run.clock():
+        return moments_to_keep(original, train, run)
 
 
 def _sharded(session: Session, spec: RunSpec) -> shards.Sharded:

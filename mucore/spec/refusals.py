@@ -71,19 +71,20 @@ def refuse_file(card: MethodCard, values: Mapping[str, Any]) -> None:
             )
 
 
-def refuse_original(card: MethodCard, values: Mapping[str, Any]) -> None:
+def refuse_original(
+    card: MethodCard, values: Mapping[str, Any], lacking: frozenset[str] = OF_TRAINING
+) -> None:
     """Raise `Refused` where a method needs something of the original's training, for an original
-    that was trained elsewhere.
+    that was trained elsewhere and comes without the records `lacking`.
     """
-    wanted = [name for name in card.records if name in OF_TRAINING]
+    wanted = [name for name in card.records if name in lacking]
     if not wanted or _meets(values, card.no_records_when):
         return
     what = "the initial weights" if wanted == ["initial"] else "a record"
     changes = _to_meet(card, card.no_records_when)
     raise Refused(
         f"{card.id} needs {what} of the original's training, and this original was trained "
-        f"elsewhere. {f'Set {changes}, or let' if changes else 'Let'} the original be trained "
-        "here."
+        f"elsewhere. {f'Set {changes}, or let' if changes else 'Let'} mucore train the original."
     )
 
 

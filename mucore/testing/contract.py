@@ -25,7 +25,7 @@ from mucore.engine.data import Images, Samples, UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
-from mucore.errors import BadFile, Cancelled, MucoreError
+from mucore.errors import BadFile, BadValue, Cancelled, MucoreError
 from mucore.spec import method_parameters
 from mucore.testing import toy
 
@@ -311,7 +311,7 @@ def _same_shapes(result: nn.Module, start: nn.Module) -> str | None:
 def _head_size(result: nn.Module, start: nn.Module) -> tuple[int, int] | None:
     try:
         sizes = classifier_layer(start).out_features, classifier_layer(result).out_features
-    except ValueError:
+    except BadValue:
         return None  # no linear layer at all: the comparison of tensors says so
     return sizes if sizes[0] != sizes[1] else None
 

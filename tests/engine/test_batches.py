@@ -15,6 +15,7 @@ from mucore.engine.collect import _shown, collect
 from mucore.engine.data import Mixture, crop_and_flip
 from mucore.engine.features import classifier_layer, penultimate
 from mucore.engine.run import Run
+from mucore.errors import BadValue
 from mucore.metrics.representation import linear_cka
 from mucore.outputs import Outputs, SplitOutputs, with_common_scale
 
@@ -206,7 +207,7 @@ def test_penultimate_leaves_no_hook():
         model(torch.zeros(3, 1, 4, 4))
     assert seen[0].shape == (3, 64)
     assert not any(module._forward_pre_hooks for module in model.modules())
-    with pytest.raises(ValueError, match="no linear layer"):
+    with pytest.raises(BadValue, match="no linear layer"):
         classifier_layer(nn.ReLU())
 
 
