@@ -1,6 +1,7 @@
 """`mucore.api.evaluate`: networks in memory, beside a plain loop and scikit-learn."""
 
 import copy
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 import mucore.api as mu
+from mucore import cli, datasets
 from mucore.errors import MucoreError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "own-models.md"
@@ -133,3 +135,27 @@ def test_the_page_runs():
         exec(example, seen)
     assert sum(seen["report"].forgotten.values()) == 100 and seen["report"].verdict.retrains == 3
     assert seen["run"].status == "ok" and len(seen["run"].losses) == 2  # of 5 by a training of 200
+
+
+@pytest.mark.slow
+def test_files_are_judged_on_the_command_line(tmp_path, capsys):
+    code = "from torch import nn\ndef net(): return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))"
+    (tmp_path / "own.py").write_text(code)
+    training = datasets.load("digits", validation_from="test", per_class=0, greyscale=False).train
+    np.save(tmp_path / "ids.npy", training.rows[:40])  # as published: some rows are of the test set
+    nets = [nn.Sequential(nn.Flatten(), nn.Linear(64, 10)) for _ in range(5)]
+    u, o, *retrained = (f"{tmp_path}/{number}.pth" for number in range(5))
+    for path, each in zip((u, o, *retrained), nets, strict=True):
+        torch.save({"state_dict": each.state_dict()}, path)
+    command = f"evaluate --data digits --forget {tmp_path}/ids.npy --unlearned {u} --original {o} "
+    command += f"--retrained {','.join(retrained)} --preprocess 0..1 --json --device cpu --model "
+    assert cli.main((command + f"{tmp_path}/own.py:net").split()) == 0
+    found = json.loads(capsys.readouterr().out)
+    right = plain(nets[0], training.pixels / 255).argmax(1) == training.labels.numpy()
+    values = {row["metric"]: row["unlearned"] for row in found["metrics"]}
+    assert (values["fa"], values["ra"]) == pytest.approx((right[:40].mean(), right[40:].mean()))
+    assert found["verdict"]["word"] and found["missing"]["va"]
+    names = {f"{tmp_path}/own.py:net1": "KeyError", f"{tmp_path}/no.py:net": "no network"}
+    names |= {"timm:none": "no network", "torchvision:none": "no network", "resnett": "named"}
+    for name, words in names.items():
+        assert cli.main((command + name).split()) == 2 and words in capsys.readouterr().err

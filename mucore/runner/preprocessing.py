@@ -5,6 +5,7 @@ training images before anything is trained or measured.
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import Final
 
 import torch
@@ -13,6 +14,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from mucore.datasets.splits import normalisation
 from mucore.engine.data import Samples
+from mucore.errors import BadFile
+from mucore.models.checkpoints import Checkpoint, load_checkpoint
 from mucore.spec.preprocess import NAMED, USUAL, moments
 
 IMAGES: Final = 1000
@@ -29,6 +32,19 @@ def stated(right: str) -> str:
     """What was recognised, in words, with what a person gives to say so."""
     words = f"from {right.replace('..', ' to ')}" if right in NAMED else f"normalised as {right}"
     return f"pixels {words}: give --preprocess {right} (preprocess at Launch and in Python)"
+
+
+def loaded(
+    path: Path, model: nn.Module, samples: Samples, preprocess: str, file: str
+) -> Checkpoint:
+    """What `load_checkpoint` read of a file, which people call `file`. Raises `BadFile`, also for
+    weights that were trained on other inputs.
+    """
+    found = load_checkpoint(path, model)
+    right = found.preprocess or recognised(model, samples, preprocess)
+    if right not in ("", preprocess):
+        raise BadFile(f"{file} was trained on {stated(right)}.")
+    return found
 
 
 def recognised(model: nn.Module, samples: Samples, preprocess: str) -> str:

@@ -298,13 +298,8 @@ class Session:
         """A network of the spec with the weights in a file, which people call `file`; and what was
         read. Raises `BadFile`, also for weights that were trained on other inputs.
         """
-        model, preprocess = training.fresh_model(spec, self.splits(spec), 0), spec.recipe.preprocess
-        found = models.load_checkpoint(path, model)
-        samples = self.samples(spec, "train")
-        right = found.preprocess or preprocessing.recognised(model, samples, preprocess)
-        if right not in ("", preprocess):
-            raise BadFile(f"{file} was trained on {preprocessing.stated(right)}.")
-        return model, found
+        model, train = training.fresh_model(spec, self.splits(spec), 0), self.samples(spec, "train")
+        return model, preprocessing.loaded(path, model, train, spec.recipe.preprocess, file)
 
     def cost(self, run: Run) -> dict:
         """A run's cost as the store keeps it, with what decides whether two timings compare."""
