@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, histogram, subplots
+from dashboard.charts.parts import axes, subplots
 
 COLUMNS: Final = ("panel", "set", "low", "high", "share")
 
@@ -25,12 +25,8 @@ def bins(panels: Mapping[str, Mapping[str, np.ndarray]], edges: np.ndarray) -> p
         (panel, name, low, high, share)
         for panel, sets in panels.items()
         for name, values in sets.items()
-        for low, high, share in zip(
-            edges[:-1],
-            edges[1:],
-            histogram.shares(np.clip(values, edges[0], edges[-1]), edges),
-            strict=True,
-        )
+        for counts in [np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]]
+        for low, high, share in zip(edges[:-1], edges[1:], 100 * counts / len(values), strict=True)
     ]
     return pd.DataFrame(made, columns=[*COLUMNS])
 
@@ -82,20 +78,30 @@ def draw(
 
 
 def _trace(bins: pd.DataFrame, place: int, name: str, dark: bool) -> go.Bar | go.Scatter:
-    """A set, the `place`-th of its panel."""
-    edges, shares = np.append(bins["low"], bins["high"].iloc[-1]), bins["share"].to_numpy()
+    """A set, the `place`-th of its panel: bars that outlines shine through, or an outline."""
     look: dict[str, Any] = {
         "name": name,
         "legendgroup": name,
         "hovertemplate": f"{name}<br>%{{y:.3g}}<extra></extra>",
     }
     if place == 0:
-        return histogram.bars(
-            edges, shares, theme.family_style("gradient_ascent").color(dark), **look
+        color = theme.family_style("gradient_ascent").color(dark)
+        return go.Bar(
+            x=(bins["low"] + bins["high"]) / 2,
+            y=bins["share"],
+            width=bins["high"] - bins["low"],
+            marker={"color": color, "opacity": 0.55, "line": {"width": 0}},
+            **look,
         )
     color = theme.ground(dark).text if place == 1 else theme.family_style("influence").color(dark)
-    line = {"color": color, "width": 1.8, "dash": "solid" if place == 1 else "4px,3px"}
-    return histogram.outline(edges, shares, line=line, **look)
+    dash = "solid" if place == 1 else "4px,3px"
+    return go.Scatter(
+        x=np.append(bins["low"], bins["high"].iloc[-1]),
+        y=np.append(bins["share"], bins["share"].iloc[-1]),
+        mode="lines",
+        line={"color": color, "width": 1.8, "dash": dash, "shape": "hv"},
+        **look,
+    )
 
 
 def alt_text(bins: pd.DataFrame, axis: str) -> str:

@@ -64,7 +64,8 @@ def draw(value: Layers, title: str, *, dark: bool) -> go.Figure:
     return figure
 
 
-def alt_text(table: pd.DataFrame, title: str) -> str:
+def alt_text(value: Layers, title: str) -> str:
+    table = diagonals(value)
     least = table.loc[table["CKA to the original"].idxmin()]
     return (
         f"Heat maps of the CKA of {len(table)} layers of {title} with those of the original and "

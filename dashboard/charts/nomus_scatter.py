@@ -48,3 +48,7 @@ def draw(
                 name=f"NoMUS {level:g}",
             )
     return figure
+
+
+def alt_text(rows: Sequence[Row], places: Places) -> str:
+    return f"{two_metrics.alt_text(rows, places, MEASURES)} Lines join equal NoMUS."

@@ -124,11 +124,6 @@ def setup_text(line: Mapping[str, Any]) -> str:
     )
 
 
-def value_title(column: str, value: str) -> str:
-    """What a table says of a value of its column dataset, model or recipe."""
-    return {"dataset": titles.dataset, "model": titles.model, "recipe": recipe_text}[column](value)
-
-
 def changes_text(found: Tuned) -> str:
     """What the task of a tuned setting has otherwise than usual, "budget 50 %, epochs 3"; "" where
     nothing.

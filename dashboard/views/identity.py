@@ -95,8 +95,7 @@ def draw(rows: Sequence[frames.Row]) -> go.Figure | None:
         )
         return None
     figure = nomus_scatter.draw(rows, places, dark=state.dark(), selected=state.params("run"))
-    alt = two_metrics.alt_text(rows, places, nomus_scatter.MEASURES)
-    clicks.chart(figure, "nomus_scatter", alt=f"{alt} Lines join equal NoMUS.")
+    clicks.chart(figure, "nomus_scatter", alt=nomus_scatter.alt_text(rows, places))
     return figure
 
 

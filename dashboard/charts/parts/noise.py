@@ -8,13 +8,11 @@ relative to it) are the same for every Retrain, so they have no band.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from dashboard import theme
 from dashboard.text import units
 
-SAID: Final = "Grey area: the 95 % band of Retrains of other seeds."
 Span = tuple[float, float]
 # pixels of a band's outline: where all Retrains agree the band has no width, and is this line
 OUTLINE: Final = 3
@@ -48,47 +46,6 @@ def band(
         "line": {"width": OUTLINE, "color": look.grid},
         "layer": "below",
     }
-
-
-def ribbon(
-    look: theme.Ground, spans: Sequence[tuple[float, float, float]], *, named: bool
-) -> dict[str, Any]:
-    """Plotly's trace of a band that goes along an x axis: (x, low, high) from left to right. One
-    place alone makes a short strip, as wide as the references' lines are there. `named`: whether
-    the legend says what it is, once a figure.
-    """
-    if len(spans) == 1:
-        ((x, low, high),) = spans
-        spans = ((0.95 * x, low, high), (1.05 * x, low, high))
-    return dict(
-        type="scatter",
-        x=[*(x for x, _, _ in spans), *(x for x, _, _ in reversed(spans))],
-        y=[*(low for _, low, _ in spans), *(high for _, _, high in reversed(spans))],
-        name="Retrain, 95 % band",
-        legendgroup="noise",
-        mode="lines",
-        fill="toself",
-        fillcolor=look.grid,
-        line={"width": OUTLINE, "color": look.grid},
-        hoverinfo="skip",
-        showlegend=named,
-    )
-
-
-def key(look: theme.Ground, name: str, *, x: Any = None, y: Any = None) -> dict[str, Any]:
-    """Plotly's trace that puts bands into the legend and draws nothing; `x`, `y` on axes of names
-    is one of these.
-    """
-    return dict(
-        type="scatter",
-        x=[x],
-        y=[y],
-        mode="markers",
-        marker={"symbol": "square", "size": 16, "color": look.grid},
-        name=name,
-        legendgroup="noise",
-        hoverinfo="skip",
-    )
 
 
 def said(*halves: str) -> str:

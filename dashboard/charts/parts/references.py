@@ -1,6 +1,4 @@
-"""Retrain and Original look alike in every figure: one line dashed and the other dotted, one mark a
-star and the other a ring.
-"""
+"""Retrain and Original look alike in every figure: one line dashed and the other dotted."""
 
 from __future__ import annotations
 
@@ -9,7 +7,6 @@ from typing import Any
 from dashboard import theme
 
 DASHES = {"Retrain": "dash", "Original": "dot"}
-SYMBOLS = {"Retrain": "star", "Original": "circle-open"}
 
 
 def dash(title: str) -> str:

@@ -52,7 +52,6 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     value = analysed("layers", {"key": key, "split": split}, "Compare the layers", 15)
     if value is None:
         return
-    table = layer_heatmap.diagonals(value)
     figure = layer_heatmap.draw(value, chosen.title, dark=state.dark())
-    figures.chart(figure, "layer_heatmap", alt=layer_heatmap.alt_text(table, chosen.title))
-    figures.numbers(table, "layers", figure)
+    figures.chart(figure, "layer_heatmap", alt=layer_heatmap.alt_text(value, chosen.title))
+    figures.numbers(layer_heatmap.diagonals(value), "layers", figure)

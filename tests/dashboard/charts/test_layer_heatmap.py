@@ -23,4 +23,4 @@ def test_layer_heatmap_by_value():
     assert [trace.zmin for trace in figure.data] == [pytest.approx(0.5)] * 2
     assert figure.data[0].zmax == 1.0 and list(figure.data[1].x) == ["a", "b"]
     assert np.array_equal(figure.data[1].z, value["retrain"])
-    assert tells(layer_heatmap.alt_text(table, "DUCK"), "b", "0.550", "0.850", "Retrain")
+    assert tells(layer_heatmap.alt_text(value, "DUCK"), "b", "0.550", "0.850", "Retrain")
