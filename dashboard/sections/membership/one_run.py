@@ -36,7 +36,7 @@ AXES: Final = {
 }
 
 
-def show(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged]) -> None:
+def show(runs: pd.DataFrame, judged: Mapping[str, Judged]) -> None:
     """Behind a head that opens it, and open where the address names a run or an attack."""
     asked = bool(state.param("run") or state.param("attack"))
     box = st.expander(
@@ -48,10 +48,10 @@ def show(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged]) 
     )
     if box.open:
         with box:
-            _inside(runs, source, judged)
+            _inside(runs, judged)
 
 
-def _inside(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged]) -> None:
+def _inside(runs: pd.DataFrame, judged: Mapping[str, Judged]) -> None:
     lines = runs[runs["key"].isin(data.predicted())].set_index("key")
     if lines.empty:
         messages.empty(
@@ -74,12 +74,9 @@ def _inside(runs: pd.DataFrame, source: data.Source, judged: Mapping[str, Judged
         "Attack", "attack", list(ATTACKS), default=ATTACKS[1], format_func=attacks.title
     )
     try:
-        run = score(source.name, source.change, key, attack)
-        others = {
-            name: score(source.name, source.change, one, attack)
-            for name, one in references(lines, key).items()
-            if one != key
-        }
+        twins = references(lines, key).items()
+        run = score(key, attack)
+        others = {name: score(one, attack) for name, one in twins if one != key}
     except MucoreError as failure:
         messages.error(escape(str(failure)), "Choose another run or attack.")
         return
@@ -104,11 +101,8 @@ def run_label(line: pd.Series) -> str:
     return f"{method_names(str(line['method']))[0]}{whose}, {run_facts.seeds(line)}"
 
 
-@st.cache_resource(show_spinner="Scoring the samples of this run", max_entries=64)
-def score(name: str, change: int, key: str, attack: str) -> Scored:
-    """`name` and `change` say which store. The arrays are shared by all readers: never write to
-    them.
-    """
+@data.kept(64)
+def score(_: data.Source, key: str, attack: str) -> Scored:
     outputs, result = data.outputs(key), data.result(key)
     if outputs is None or result is None:
         raise MucoreError("The predictions of this run were removed a moment ago.")

@@ -39,7 +39,7 @@ def show(runs: pd.DataFrame, beside: DeltaGenerator) -> None:
         header.answer(said)
     header.verdict_bar(rows)
     figure = draw(shown if everyone else attacks.first(shown))
-    one_run.show(runs, data.source(), judged)
+    one_run.show(runs, judged)
     run_drawer.run_drawer(runs)
     figures.numbers(membership_frames.attacks_frame(rows), f"membership-{scenario}", figure)
     provenance(runs)

@@ -84,14 +84,13 @@ def offer_to_compute(
         st.rerun()
 
 
-def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples | None:
+def get_samples(found: Found, finding: Finding) -> Samples | None:
     """What the models of both kinds say of each sample; only a presenter has it read where it is
     not kept.
     """
     try:
-        samples = read(
-            source.store, source.name, finding.keys, found.retrained, not access.presents()
-        )
+        with st.spinner("Reading what the models say of each sample"):
+            samples = read(finding.keys, found.retrained, not access.presents())
     except MucoreError as failure:
         st.markdown(escape(access.shown(str(failure))))
         return None
@@ -100,16 +99,12 @@ def get_samples(source: data.Source, found: Found, finding: Finding) -> Samples 
     return samples
 
 
-@st.cache_resource(show_spinner="Reading what the models say of each sample", max_entries=4)
+@data.kept(4)
 def read(
-    _store: Store,
-    name: str,
-    unlearned: tuple[str, ...],
-    retrained: tuple[str, ...],
-    stored_only: bool,
+    where: data.Source, unlearned: tuple[str, ...], retrained: tuple[str, ...], stored_only: bool
 ) -> Samples | None:
-    """`name` says which store."""
     ours, theirs = (
-        forget_confidences(keys, _store, stored_only=stored_only) for keys in (unlearned, retrained)
+        forget_confidences(keys, where.store, stored_only=stored_only)
+        for keys in (unlearned, retrained)
     )
     return None if ours is None or theirs is None else quality_frames.samples(ours, theirs)

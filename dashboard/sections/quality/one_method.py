@@ -55,7 +55,7 @@ def ticks(bins: pd.DataFrame) -> list[tuple[float, str]]:
 
 def show_sample(found: Found, finding: Finding, name: str) -> None:
     """What the models of both kinds say of one sample, and the rule that tells them apart best."""
-    samples = computing.get_samples(data.source(), found, finding)
+    samples = computing.get_samples(found, finding)
     if samples is None:
         return
     result = data.result(finding.keys[0])

@@ -29,7 +29,7 @@ AXIS: Final = "Dashed: Retrain against itself, and the competition's limit"
 
 def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> None:
     source, every = data.source(), data.unlearning_runs()
-    runs = every[every["key"].isin(belonging(every, source.name, source.change))]
+    runs = every[every["key"].isin(belonging(every))]
     if runs.empty:
         with top:
             header.header(QUESTION, "Many models of each method, many Retrains.", source)
@@ -70,10 +70,10 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
     provenance(used)
 
 
-@st.cache_data(show_spinner=False, max_entries=8)
-def belonging(_runs: pd.DataFrame, name: str, change: int) -> frozenset[str]:
+@data.kept(8)
+def belonging(_: data.Source, runs: pd.DataFrame) -> frozenset[str]:
     """Keys of all runs that belong to an experiment."""
-    return frozenset(quality_frames.in_experiments(_runs)["key"])
+    return frozenset(quality_frames.in_experiments(runs)["key"])
 
 
 def pick_experiment(runs: pd.DataFrame, source: data.Source) -> Found | None:
