@@ -18,7 +18,7 @@ from dashboard.widgets.background_analysis import analysed
 
 def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     methods = {row.id: row for row in rows if not row.reference}
-    usual = computed.opening(rows, "test")
+    usual = computed.opening(rows, computed.USUAL)  # on which rows have their CKA
     if usual is None:
         messages.empty("No method ran here.", "Launch a comparison", "launch")
         return
