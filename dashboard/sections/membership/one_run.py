@@ -174,7 +174,9 @@ def show_exposed(key: str, run: Scored, retrain: Scored, original: Scored | None
     config = dict.fromkeys(
         ("Here", "Retrain", "Original"), st.column_config.NumberColumn(format="%.4g")
     )
-    st.markdown(f"**Most exposed against Retrain**, by {AXES[run.attack].lower()}")
+    st.markdown(
+        f"**Most exposed against Retrain**, by {AXES[run.attack].partition(' (')[0].lower()}"
+    )
     st.dataframe(
         top,
         hide_index=True,
