@@ -64,7 +64,9 @@ def table(rows: Sequence[Row], paper: pd.DataFrame | None = None) -> pd.DataFram
         }
         for row in rows
     ]
-    columns = list(dict.fromkeys(name for line in made for name in line))
+    heads = list(dict.fromkeys(name for line in made for name in line))
+    # the paper's beside ours
+    columns = sorted(heads, key=lambda head: heads.index(head.removeprefix("Paper: ")))
     if noise(rows, "ta") is not None:
         made.insert(0, {"Method": NOISE} | _noise(rows))
     if paper is not None:
