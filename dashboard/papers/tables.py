@@ -246,5 +246,3 @@ def _content(
         if mark in MARKS:
             marks[method, metric] = mark
     return values, gaps, marks
-
-
