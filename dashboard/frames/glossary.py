@@ -234,11 +234,3 @@ def search(entries: Sequence[Entry], query: str) -> list[Entry]:
         return 1 if all(word in entry.name for word in wanted) else 2
 
     return sorted(found, key=rank)
-
-
-def glossary_frame(entries: Sequence[Entry]) -> pd.DataFrame:
-    facts = [" ".join(f"{name} {text}" for name, text in e.facts.items()) for e in entries]
-    rows = [
-        (e.kind, e.id, e.title, e.meaning, fact) for e, fact in zip(entries, facts, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["Kind", "Id", "Title", "Meaning", "Facts"])

@@ -8,8 +8,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.frames import glossary as glossary_frames
-from dashboard.text import units
-from dashboard.widgets import figures, header
+from dashboard.widgets import header
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 
@@ -62,8 +61,6 @@ def show(top: st.delta_generator.DeltaGenerator) -> None:
                     if entry is not None:
                         with column:
                             show_entry(entry)
-    figures.numbers(glossary_frames.glossary_frame(found), "glossary")
-    st.caption(units.count(len(found), "entry", "entries"))
 
 
 def show_entry(entry: glossary_frames.Entry, *, opened: bool = False) -> None:

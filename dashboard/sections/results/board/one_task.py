@@ -7,9 +7,9 @@ import streamlit as st
 from dashboard.frames import board as board_frames
 from dashboard.sections.results import tabs
 from dashboard.sections.results.board.all_tasks import DISTANCE, WORK, show_missing, words
+from dashboard.text import units
 from dashboard.widgets import clicks, figures, run_filters
 from dashboard.widgets.columns import aligned
-from mucore.suite import site
 from mucore.suite.tables import Table
 
 COLUMNS = {
@@ -21,7 +21,8 @@ COLUMNS = {
 
 
 def show(table: Table, name: str) -> None:
-    tabs.answer(site.headline(table))
+    judged = [line.verdict.word for line in table.lines if line.verdict is not None]
+    tabs.answer(f"{judged.count('forgot')} of {units.count(len(judged), 'method')} forgot.")
     frame = board_frames.task_frame(table, run_filters.pinned())
     shown = frame.drop(columns="key")
     clicks.runs_table(
