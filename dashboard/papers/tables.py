@@ -28,11 +28,11 @@ SHORT: Final = {
     "l1-sparse": "l1-sparse",
     "lotus": "LoTUS",
 }
-# and its name in a title, where that is another
-NAMES: Final = {
-    "persons": "Choi and Na",
-    "truly": "Are We Truly Forgetting?",
-    "efficacy": "Becker and Liebig",
+# the names in titles, by short name
+NAMES: Final = {name: name for name in SHORT.values()} | {
+    "Choi, Na": "Choi and Na",
+    "Kim et al.": "Are We Truly Forgetting?",
+    "Becker, Liebig": "Becker and Liebig",
 }
 # metrics that stand on the page Representation (`frames.representation.paper`)
 REPRESENTATION = "average_gap|agl|agr|h_lr|knn|cka"
@@ -105,7 +105,7 @@ class Printed:
 
     @property
     def title(self) -> str:
-        return f"{NAMES.get(self.paper, self.source)} {self.table}: {self.setting}"
+        return f"{NAMES[self.source]} {self.table}: {self.setting}"
 
 
 @cache
