@@ -73,9 +73,9 @@ def up(found: pd.DataFrame) -> Axis:
 
 def draw(
     found: pd.DataFrame,
+    title: str,
     axis: Axis,
     turns: Mapping[str, str],
-    title: str,
     *,
     dark: bool,
     selected: str = "",

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dashboard import theme
-from dashboard.charts.parts import axes, classes, noise
+from dashboard.charts.parts import axes, classes
 from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 
@@ -89,8 +89,10 @@ def draw(mine: pd.Series, retrain: pd.Series | None, halves: pd.Series, *, dark:
 def alt_text(mine: pd.Series, retrain: pd.Series | None, halves: pd.Series) -> str:
     if not mine.notna().any():
         return "Test accuracy of each class; the split is empty."
-    grey = [] if retrain is None or halves.empty else [f"up to {halves.max():.1f} points"]
+    band = (
+        "" if retrain is None or halves.empty else f" Band of Retrains: {halves.max():.1f} points."
+    )
     return (
         f"Test accuracy of {mine.notna().sum()} classes: lowest {mine.idxmin()} with "
-        f"{mine.min():.1f} %, highest {mine.idxmax()} with {mine.max():.1f} %.{noise.said(*grey)}"
+        f"{mine.min():.1f} %, highest {mine.idxmax()} with {mine.max():.1f} %.{band}"
     )

@@ -47,7 +47,7 @@ def cost_distance_info(rows: Sequence[Row], apart: float | None = None) -> CostD
         away, half = 100 * row.distance.mean, 100 * (row.distance.half or 0.0)
         said = f"{number(away / 100, 'percent')} points from Retrain, {100 * cost:.2g} % of cost"
         unsure = half if verdict.provisional and half else None
-        dots.append(scatter.dot_of(row, 100 * cost, away, said, half=unsure))
+        dots.append(scatter.dot_of(row, 100 * cost, away, said, key=row.id, half=unsure))
     original = next((row.away for row in rows if row.method == "original"), None)
     return CostDistanceInfo(
         dots=tuple(dots),

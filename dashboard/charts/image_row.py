@@ -20,7 +20,7 @@ LONGEST = 13  # characters of a class name that fit below an image
 NAMES: Final = {"true": "True label", "taught": "Attacker's label"}
 
 
-def draw(images: np.ndarray, told: pd.DataFrame, names: Sequence[str], *, dark: bool) -> go.Figure:
+def draw(told: pd.DataFrame, images: np.ndarray, names: Sequence[str], *, dark: bool) -> go.Figure:
     """`images` (n, h, w, c) uint8 with 1 or 3 channels; `told` by sample number the class `true`,
     the one that the attacker `taught`, and a column of answers a model; `names` of the classes, if
     any. A line of text below the images for each column; heights in pixels.

@@ -41,11 +41,11 @@ def dot_of(
     row: Row, x: float, y: float, told: str, *, key: str = "", half: float | None = None
 ) -> Dot:
     """The mark of a row of a table, with a line of `half` its length up and down; without a `key` a
-    click opens the row.
+    click opens the row's first run.
     """
     verdict = row.verdict
     return Dot(
-        key=key or row.id,
+        key=key or row.keys[0],
         title=row.title,
         x=x,
         y=y,

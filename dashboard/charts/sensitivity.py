@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dashboard import theme
-from dashboard.charts.parts import axes, intervals
+from dashboard.charts.parts import axes
 from mucore import catalog
 
 # One colour and marker a line; families' styles, without their meaning.
@@ -35,7 +35,7 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
             mode="lines+markers",
             line={"color": color, "width": 2, "dash": "dash" if of == "Retrain" else "solid"},
             marker={"symbol": style.symbol, "size": 9, "color": color},
-            error_y=intervals.bars(line["half"].fillna(0.0).tolist(), color),
+            error_y={"array": line["half"].fillna(0.0), "thickness": 1, "width": 0, "color": color},
             customdata=[
                 [texts[x], seeds] for x, seeds in zip(line["x"], line["seeds"], strict=True)
             ],

@@ -22,10 +22,10 @@ NAMED: Final = 12  # of the front
 
 def draw(
     found: Front,
-    scored: pd.DataFrame,
-    references: Sequence[frames.Row],
     across: Measure,
     up: Measure,
+    scored: pd.DataFrame,
+    references: Sequence[frames.Row],
     *,
     dark: bool,
     near: bool = True,
@@ -72,7 +72,7 @@ def _dot(
         for how, score in zip((across, up), place, strict=True)
     ]
     told = f"{', '.join(said)}<br>beaten by: {found.place(row)}"
-    return scatter.dot_of(row, place.iloc[0], place.iloc[1], told, key=row.keys[0])
+    return scatter.dot_of(row, place.iloc[0], place.iloc[1], told)
 
 
 def _band(

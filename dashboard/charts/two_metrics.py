@@ -61,7 +61,7 @@ def draw(
     references = {row.method: known[row.id] for row in shown if row.reference}
     figure = scatter.draw(
         [
-            scatter.dot_of(row, x, y, f"{x:.3f} across, {y:.3f} up", key=row.keys[0])
+            scatter.dot_of(row, x, y, f"{x:.3f} across, {y:.3f} up")
             for row in shown
             if not row.reference
             for x, y in [known[row.id]]

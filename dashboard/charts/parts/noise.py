@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dashboard import theme
-from dashboard.text import units
 
 Span = tuple[float, float]
 # pixels of a band's outline: where all Retrains agree the band has no width, and is this line
@@ -46,13 +45,3 @@ def band(
         "line": {"width": OUTLINE, "color": look.grid},
         "layer": "below",
     }
-
-
-def said(*halves: str) -> str:
-    """For an alternative text, what the grey spans; "" where there is none: `halves` as "2.1 points
-    of forget accuracy".
-    """
-    if not halves:
-        return ""
-    spans = units.joined(halves)
-    return f" Grey, around Retrain: the 95 % band of Retrains of other seeds, {spans}."

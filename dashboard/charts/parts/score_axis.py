@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from dashboard.text.labels import powered
+from dashboard.text.labels import MINUS
 
 # probabilities of the true class, on a scale of log-odds
 SHARES: Final = (1e-12, 1e-8, 1e-6, 1e-4, 0.01, 0.1, 0.5, 0.9, 0.99, 0.9999, 1 - 1e-6, 1 - 1e-8)
@@ -37,8 +37,14 @@ def _whole(value: float) -> bool:
 
 def _share(share: float) -> str:
     percent = 100 * share
-    return f"{percent:.10g} %" if percent >= 0.01 else powered(share)
+    return f"{percent:.10g} %" if percent >= 0.01 else _power(share)
 
 
 def _number(value: float) -> str:
-    return f"{value:g}" if value >= 1e-3 else powered(value)
+    return f"{value:g}" if value >= 1e-3 else _power(value)
+
+
+def _power(value: float) -> str:
+    power = math.floor(math.log10(value) + 1e-9)
+    digit = round(value / 10.0**power)
+    return f"{'' if digit == 1 else f'{digit} · '}10<sup>{MINUS}{-power}</sup>"

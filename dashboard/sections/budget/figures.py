@@ -62,11 +62,11 @@ def draw(found: pd.DataFrame, metric: str, titles: Mapping[str, str]) -> list[go
                 mine = shown[shown["panel"] == name]
                 figure = budget_curves.draw(
                     mine,
+                    titles[name],
                     axis,
                     {title: turns[title] for title in vivid[name] if title in turns},
-                    titles[name],
                     dark=state.dark(),
-                    selected="".join(selected[:1]),
+                    selected=next(iter(selected), ""),
                 )
                 drawn.append(figure)
                 with column:

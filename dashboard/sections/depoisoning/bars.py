@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import frames, state
+from dashboard import frames
 from dashboard.charts import dots
 from dashboard.frames import depoisoning as depoisoning_frames
 from dashboard.widgets import clicks
@@ -37,18 +37,8 @@ def show(rows: Sequence[frames.Row], scenario: str) -> go.Figure:
     lines = [
         dots.line_of(row, [dots.mark_of(row, panel.name, 100) for panel in panels]) for row in rows
     ]
-    run = state.param("run")
-    look: dict[str, Any] = {
-        "axis": AXIS,
-        "dark": state.dark(),
-        "selected": next((row.id for row in rows if run in row.keys), ""),
-    }
-    figure = dots.draw(lines, panels, **look)
-    narrow = dots.draw(lines, panels, stacked=True, **look)
-    alt = dots.alt_text(lines, panels, AXIS)
-    if clicked := clicks.stacking(figure, narrow, "poison_bars", alt=alt):
-        state.set_param("run", next(row.keys[0] for row in rows if row.id == clicked[0][0]))
-        st.rerun()
+    figure, clicked = clicks.dotted(rows, lines, panels, "poison_bars", axis=AXIS)
+    clicks.open_run(clicked)
     return figure
 
 

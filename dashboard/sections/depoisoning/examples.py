@@ -61,7 +61,7 @@ def show(rows: Sequence[frames.Row], runs: pd.DataFrame, scenario: str) -> None:
         return
     told.index = data.numbered(original.spec, told.index.to_numpy())
     names = catalog.dataset(original.spec["dataset"]).class_names
-    figure = image_row.draw(pixels, told, names, dark=state.dark())
+    figure = image_row.draw(told, pixels, names, dark=state.dark())
     with st.container(key="sideways_images"):
         figures.chart(figure, "poisoned_images", alt=image_row.alt_text(told))
     st.caption(

@@ -58,9 +58,9 @@ def show(
     axes = tradeoffs_frames.measure(across), tradeoffs_frames.measure(up)
     figure = trade_offs.draw(
         found,
+        *axes,
         scored,
         [row for row in rows if row.reference],
-        *axes,
         dark=state.dark(),
         near=near == "near",
         selected=state.param("run"),

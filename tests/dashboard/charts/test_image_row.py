@@ -13,7 +13,7 @@ from dashboard.charts import image_row
 def test_image_row_marks_what_the_attacker_wants():
     told = pd.DataFrame({"true": [0, 1, 2], "taught": [2, 2, 0], "SSD": [0, 2, 1]}, index=[4, 7, 9])
     names = ("a very long class name", "b", "c")
-    drawn = image_row.draw(np.zeros((3, 8, 8, 1), np.uint8), told, names, dark=False)
+    drawn = image_row.draw(told, np.zeros((3, 8, 8, 1), np.uint8), names, dark=False)
     assert len(drawn.layout.images) == 3
     assert [trace.name for trace in drawn.data] == ["True label", "Attacker's label", "SSD"]
     said = drawn.data[2]

@@ -195,7 +195,7 @@ def test_distances_on_a_log_axis_with_eight_in_colour_and_names_at_their_ends():
     vivid = budget_curves.coloured(points)
     assert len(vivid) == budget_curves.COLOURED == 8 and not {"M0", "M1"} & {*vivid}
     axis, turns = budget_curves.up(points), budget_curves.dashes(points, vivid)
-    figure = budget_curves.draw(points, axis, turns, "Here", dark=False)
+    figure = budget_curves.draw(points, "Here", axis, turns, dark=False)
     traces = {trace.name: trace for trace in figure.data}
     # no distance has no place on a log axis: it stands at its end
     assert list(traces["X"].y) == pytest.approx([math.log10(1.5), math.log10(3), axis.span[0]])

@@ -172,7 +172,7 @@ def test_the_front_has_names_and_what_lies_outside_is_an_arrow():
     found, scored = contest(row("y", said=verdict("damaged"), distance=0.9), 40.0, 60.0, 5.0, 3.0)
     fa, ta, rte = (tradeoffs_frames.measure(name) for name in ("fa", "ta", "rte"))
     # the front and the nearest three of five: 0 to 10 and 0 to 9, with 8 % of room
-    figure = trade_offs.draw(found, scored, REFERENCES, fa, ta, dark=False)
+    figure = trade_offs.draw(found, fa, ta, scored, REFERENCES, dark=False)
     assert figure.layout.xaxis.range == pytest.approx((-0.4, 10.8))
     assert figure.layout.yaxis.range == pytest.approx((-0.36, 9.72))
     marks = {trace.name: trace for trace in figure.data}
@@ -186,9 +186,9 @@ def test_the_front_has_names_and_what_lies_outside_is_an_arrow():
     assert "Original" not in marks
     texts = [annotation.text for annotation in figure.layout.annotations]
     assert {"A", "B", "D", "Retrain"} <= {*texts} and "C" not in texts
-    every = trade_offs.draw(found, scored, REFERENCES, fa, ta, dark=False, near=False)
+    every = trade_offs.draw(found, fa, ta, scored, REFERENCES, dark=False, near=False)
     assert every.layout.xaxis.range[1] > 60 and "Original" in {t.name for t in every.data}
-    cost = trade_offs.draw(found, scored, REFERENCES, rte, ta, dark=True)
+    cost = trade_offs.draw(found, rte, ta, scored, REFERENCES, dark=True)
     ends = math.log10(0.05 / 1.6), math.log10(0.2 * 1.6)
     assert cost.layout.xaxis.range == pytest.approx(ends)
 
