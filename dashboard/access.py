@@ -46,7 +46,7 @@ BUSY: Final = (
     "Many people are looking at pages at this moment, and yours has not had its turn. Nothing is "
     "wrong; try again."
 )
-IN_USE: Final = "Somebody else's figure or file is being made at this moment. Try again in a while."
+IN_USE: Final = "Another reader's figure or file is being made. Try again in a moment."
 UNSAID: Final = (
     "This dashboard listens where others reach it, and nothing says what they may do, so it shows "
     "nothing. Start it with python run_app.py, which asks for --audience, a login or --open; "

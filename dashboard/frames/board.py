@@ -19,10 +19,10 @@ def overall_sentence(division: Division) -> str:
     """Who forgot in every task, as one says it."""
     forgot, tasks = division.forgot(), len(division.telling)
     if not tasks:
-        return "No task can tell who forgot."
+        return "No task allows a verdict."
     always = [name for name in division.everywhere if forgot[name] == tasks]
     many = units.count(len(division.everywhere), "method")
-    return f"{len(always) or 'None'} of {many} forgot in every task that can tell."
+    return f"{len(always) or 'None'} of {many} forgot in every task with a verdict."
 
 
 def overall_frame(division: Division, first: Collection[str] = ()) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from dashboard.widgets.provenance import provenance
 
 QUESTION = "Do methods keep forgetting as the request grows?"
 HOW = """**Distance**: mean gap to Retrain in the accuracies that decide, in points.  
-**Dotted**: the original, which nobody touched. A line near it did nothing.  
+**Dotted**: Original, untouched. A line near it did nothing.  
 **Thin bars**: from the lowest to the highest seed; of a metric the 95 % interval.  
 Curves are means over the seeds that all budgets share.  
 Point at a mark for its numbers, click it for its run."""

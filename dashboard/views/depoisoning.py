@@ -17,13 +17,13 @@ from dashboard.widgets.markdown import escape, metric_help
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
 
-QUESTION = "Which method heals a model that was trained on poisoned data?"
+QUESTION = "Which method repairs a model trained on poisoned data?"
 SCENARIOS = ("label_flip", "backdoor")
 READING = {
-    "label_flip": """A healed model meets Retrain's dashed line in every panel: its accuracy is
-back, and it no longer gives the flipped labels.""",
-    "backdoor": """A healed model meets Retrain's dashed line in every panel: the patch on an image
-no longer decides.""",
+    "label_flip": """A repaired model meets Retrain's dashed line in every panel: its accuracy
+is back, and it no longer gives the flipped labels.""",
+    "backdoor": """A repaired model meets Retrain's dashed line in every panel: the patch on an
+image no longer decides.""",
 }
 
 

@@ -35,8 +35,7 @@ ALL = "all"
 def page() -> None:
     header.header(
         "What is running, what is waiting, what went wrong?",
-        "Runs continue when you close this page. Whatever is unfinished when the program stops "
-        "continues at its next start.",
+        "Runs continue when you close this page. Unfinished runs resume when you restart.",
     )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
@@ -140,7 +139,7 @@ def show_progress(share: float, text: str, active: list[Job]) -> None:
                 key="cancel_all",
                 help=(
                     "Waiting runs stop at once, running ones at their next step. Finished "
-                    "results stay."
+                    "results are kept."
                 ),
             )
     actions.ask(store, "all", active)

@@ -33,15 +33,15 @@ from mucore.errors import UnknownName
 # What Start and Results open on: of every family the methods that a reader is most likely to have
 # heard of, each with what it stands for.
 KNOWN: Final[Mapping[str, str]] = {
-    "sisa": "exact unlearning: trains the affected shards again",
-    "gradient_ascent": "the plainest way: the training step backwards",
-    "neggrad_plus": "ascent on what goes held back by descent on what stays",
+    "sisa": "exact unlearning: retrains the affected shards",
+    "gradient_ascent": "the simplest way: training steps in reverse",
+    "neggrad_plus": "ascent on forgotten samples, descent on retained ones",
     "ssd": "dampens the weights that matter to the forget set, without a training step",
-    "fisher": "adds noise where Fisher information says that it is safe",
+    "fisher": "adds noise where Fisher information says it is safe",
     "scrub": "a student that departs from its teacher on the forget set only",
     "bad_teacher": "a student that learns the forget set from an untrained teacher",
-    "random_labels": "the plainest relabelling, and part of many later methods",
-    "finetune": "training on without the forget set: what any method has to beat",
+    "random_labels": "the simplest relabelling, part of many later methods",
+    "finetune": "keeps training without the forget set: the baseline to beat",
     "salun": "random labels, moving only the weights that matter",
     "duck": "moves features to the centroid of another class",
     "fcs": "the winner of the NeurIPS 2023 competition",

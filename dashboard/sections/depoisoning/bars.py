@@ -29,7 +29,7 @@ def show(rows: Sequence[frames.Row], scenario: str) -> go.Figure:
     """The figure of the rows of one poison size; a click on a mark opens the row's first run."""
     if depoisoning_frames.too_weak(rows, scenario):
         st.caption(
-            ":material/info: This attack hardly worked, so a method that does nothing looks healed."
+            ":material/info: This attack hardly worked, so doing nothing looks like a repair."
         )
     panels = [
         _panel(rows, scenario, metric) for metric in depoisoning_frames.panels(rows, scenario)

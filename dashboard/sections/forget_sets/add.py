@@ -59,7 +59,7 @@ def by_images(training: Training, now: Working) -> None:
         page = image_wall.pick_page(len(ids), "gallery")
     if chosen != EVERY:
         offer(training, now, ids, "class")
-    st.caption("Click an image to add it or to take it out. Orange: in the set.")
+    st.caption("Click an image to add or remove it. Orange: in the set.")
     image_wall.show(training, ids[page].tolist(), now.ids, "gallery")
 
 
@@ -69,7 +69,7 @@ def by_list(training: Training, now: Working) -> None:
         "Samples",
         key="paste",
         placeholder="3, 17, 256-260",
-        help="Their rows in the data, in one line or one a line; 256-260 stands for five.",
+        help="Row numbers, separated by commas or line breaks; 256-260 means five.",
         height=110,
     )
     file = st.file_uploader(

@@ -99,5 +99,5 @@ def offer_twins(training: Training, found: np.ndarray) -> None:
 def show_images(training: Training, now: Working) -> None:
     """The images of the set, a page at a time; a click takes one out."""
     page = image_wall.pick_page(len(now.ids), "sheet")
-    st.caption("The images of the set. A click takes one out.")
+    st.caption("Images in the set. Click one to remove it.")
     image_wall.show(training, now.ids[page].tolist(), now.ids, "chosen")

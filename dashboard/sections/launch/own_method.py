@@ -37,7 +37,7 @@ def opened() -> bool:
 def write_method() -> None:
     """The editor, the check with a line for each rule, and the methods that were written here."""
     header.header(
-        "What would you do to forget?",
+        "How would you make a model forget?",
         "The card at the top says what forms and tables show; the function below it gets a copy of "
         "the original and returns it changed. The check runs it on two small problems, in a "
         "process of its own. Tab indents, Esc and then Tab leaves the field.",

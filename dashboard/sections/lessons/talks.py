@@ -70,7 +70,7 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
                 on_click=hold,
                 args=(lesson, number),
                 help=(
-                    "Its questions become votes, and readers who follow you are taken along. The "
+                    "Its questions become votes, and readers who follow you move with you. The "
                     f"votes are deleted when you end it or hold another lesson.{where}"
                 ),
             )
@@ -85,7 +85,7 @@ def show_presenters(lesson: Lesson | None, number: int, held: Talk | None) -> No
                 key="end_talk",
                 on_click=end,
                 type="tertiary",
-                help="Deletes the room's votes. Readers stay on their step and read on alone.",
+                help="Deletes the room's votes. Readers stay on their step and read on.",
             )
         here = {"lesson": lesson.id, "step": str(number)} if lesson is not None else {"lesson": ""}
         with st.container(key="room_joins", width="content"):  # the key J presses it

@@ -75,7 +75,7 @@ def ask(lesson: Lesson, ballot: Ballot, *, ready: bool) -> None:
         on_click=reveal,
         args=(ballot.name,),
         disabled=not ready,
-        help="Ends the vote and shows everybody the answer."
+        help="Ends the vote and shows everyone the answer."
         if ready
         else "The answer comes from this story's runs. Run them first.",
     )

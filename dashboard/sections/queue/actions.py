@@ -41,7 +41,7 @@ def ask(store: Store, place: str, jobs: Sequence[Job]) -> None:
     if state.ticket("queue_asks") != place:
         return
     question = titles.cancelling(jobs, store.waiting_for([job.id for job in jobs]))
-    question = question or "Cancel what is running? A training resumes from its last epoch."
+    question = question or "Cancel the running runs? A training resumes from its last epoch."
     with st.container(border=True):
         st.markdown(f":material/help: {escape(question)}")
         with st.container(horizontal=True):

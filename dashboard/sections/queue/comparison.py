@@ -40,7 +40,7 @@ def _change(comparison: Comparison) -> None:
         with messages.kept("comparison_problem"):
             data.own_store().rename_comparison(at, name, note.strip())
         st.rerun()
-    st.caption("Taking it off the list keeps its runs and their results.")
+    st.caption("Removing it from the list keeps its runs and their results.")
     if st.button("Take off the list", icon=":material/delete:", key=f"comparison_delete:{at}"):
         with messages.kept("comparison_problem"):
             data.own_store().delete_comparison(at)

@@ -36,8 +36,7 @@ def show(store: Store, job: Job, left: Span | None, now: datetime) -> None:
                         on_click=actions.cancel,
                         args=(store, f"job:{job.id}", [job]),
                         disabled=job.cancel_requested,
-                        help="It stops at its next step. A training that you retry later goes on "
-                        "from there."
+                        help="It stops at its next step. A training that you retry resumes there."
                         if not job.cancel_requested
                         else None,
                     )

@@ -101,7 +101,7 @@ def show_exhibit(exhibit: Exhibit, datasets: Mapping[str, Collection[str]]) -> N
 def show_findings(paper: Paper) -> None:
     if not paper.findings:
         return
-    st.subheader("What the paper found, and what appears here", anchor=False)
+    st.subheader("What the paper found, and what we find", anchor=False)
     known = papers.fidelity(FIDELITY.read_text(encoding="utf-8")) if FIDELITY.is_file() else {}
     for name, sentence in paper.findings.items():
         here, why = known.get(name, ("not said yet", ""))

@@ -24,7 +24,7 @@ def show(card: MethodCard) -> None:
     st.subheader("How its settings were found", anchor=False)
     searches = frames.found(*_read(card.id))
     if not searches:
-        st.caption("Nobody has searched settings for this method here yet.")
+        st.caption("No settings have been searched for this method yet.")
         link("launch", "Search settings", icon=":material/manage_search:", methods=card.id)
         return
     titles = {one.id: one.title for one in searches}

@@ -18,7 +18,7 @@ from dashboard.widgets.columns import aligned, text_width
 from mucore.suite.tables import Division
 
 DISTANCE = (
-    "Gaps to the Retrain of the same seed, in units of how far two Retrains lie apart, at most 100 "
+    "Gaps to the Retrain of the same seed, in units of how far two Retrains are apart, at most 100 "
     "for each number."
 )
 WORK = "Samples read forward and backward, as a share of Retrain's."
@@ -27,18 +27,16 @@ NUMBERS = {
     "Average rank": st.column_config.NumberColumn(
         "Rank",
         format="%.1f",
-        help="Average over the tasks that say who forgot, of the methods with a distance in all of "
-        "these, by distance; 1 is the least.",
+        help="Average rank by distance over the tasks with a verdict, of methods with a distance in "
+        "all of them; 1 is nearest.",
     ),
     "Distance, spreads": st.column_config.NumberColumn(
         "Distance",
         format="%.2f",
-        help=f"{DISTANCE} Mean over the tasks that say who forgot, where the method has a distance "
-        "in each.",
+        help=f"{DISTANCE} Mean over the tasks with a verdict, where the method has a distance in each.",
     ),
     "Work": st.column_config.NumberColumn(
-        format="%.2f",
-        help=f"{WORK} Mean over the tasks that say who forgot and that the method ran in.",
+        format="%.2f", help=f"{WORK} Mean over the tasks with a verdict that the method ran in."
     ),
 }
 
@@ -81,7 +79,7 @@ def show(division: Division, name: str) -> None:
     show_missing(board_frames.missing_frame(*division.tables))
     figure, ranking = None, division.ranking
     if ranking is not None:
-        st.subheader("Which ranks chance may explain", anchor=False)
+        st.subheader("Ranks that chance may explain", anchor=False)
         names = {each: labels.method_names(each) for each in ranking.ranks}
         figure = critical_difference.draw(
             ranking,

@@ -13,7 +13,7 @@ from dashboard.widgets.columns import aligned
 from mucore.suite.tables import Table
 
 COLUMNS = {
-    "Seeds": st.column_config.TextColumn(help="On how many seeds the verdict rests."),
+    "Seeds": st.column_config.TextColumn(help="How many seeds the verdict rests on."),
     "Distance, spreads": st.column_config.NumberColumn("Distance", format="%.2f", help=DISTANCE),
     "Work": st.column_config.NumberColumn(format="%.2f", help=WORK),
     "What happened": st.column_config.TextColumn(width="large"),

@@ -110,7 +110,7 @@ def said(found: Board, division: Division, task: str) -> None:
     mute = [table for table in division.tables if not table.telling]
     if mute and task == EVERY:
         titles = ", ".join(labels.scenario_title(table.task.scenario) for table in mute)
-        st.caption(escape(f"Not in the ranks, since nobody can tell who forgot: {titles}."))
+        st.caption(escape(f"Not ranked, since no verdict is possible: {titles}."))
     for name, _ in found.absent:
         st.caption(
             f"Division {labels.preset_title(name)} has no runs: "
@@ -121,7 +121,7 @@ def said(found: Board, division: Division, task: str) -> None:
 def empty(suite: Suite, found: Board | None) -> None:
     with st.container(border=True):
         st.markdown(
-            "Nothing of this suite has been run here yet. This command runs it:"
+            "This suite has not been run here yet. This command runs it:"
             if found is None
             else "No task has its original and its Retrain yet. This command resumes the suite:"
         )
