@@ -148,10 +148,10 @@ def test_files_are_judged_on_the_command_line(tmp_path, capsys):
     for path, each in zip((u, o, *retrained), nets, strict=True):
         torch.save({"state_dict": each.state_dict()}, path)
     command = f"evaluate --data digits --forget {tmp_path}/ids.npy --unlearned {u} --original {o} "
-    command += f"--retrained {','.join(retrained)} --preprocess 0..1 --json --device cpu --model "
+    command += f"--retrained {','.join(retrained)} --preprocess -1..1 --json --device cpu --model "
     assert cli.main((command + f"{tmp_path}/own.py:net").split()) == 0
     found = json.loads(capsys.readouterr().out)
-    right = plain(nets[0], training.pixels / 255).argmax(1) == training.labels.numpy()
+    right = plain(nets[0], training.pixels / 127.5 - 1).argmax(1) == training.labels.numpy()
     values = {row["metric"]: row["unlearned"] for row in found["metrics"]}
     assert (values["fa"], values["ra"]) == pytest.approx((right[:40].mean(), right[40:].mean()))
     assert found["verdict"]["word"] and found["missing"]["va"]

@@ -28,7 +28,12 @@ Files = Annotated[str, Parameter(help="Weight files, one a training seed, separa
 Named = Annotated[str, Parameter(help="A model's name, timm:NAME, torchvision:NAME, FILE.py:NAME.")]
 Data = Annotated[str, Parameter(help="A data set's name, npz:PATH or folder:PATH.")]
 Listed = Annotated[str, Parameter(help="A file of rows of the training data, a mask, or set:NAME.")]
-Pixels = Annotated[str, Parameter(help="mucore, 0..1, -1..1 or MEAN/STD, if no file says it.")]
+Pixels = Annotated[
+    str,
+    Parameter(
+        help="mucore, 0..1, -1..1 or MEAN/STD, if no file says it.", allow_leading_hyphen=True
+    ),
+]
 Layer = Annotated[str, Parameter(help="The layer whose input are the features.")]
 
 
