@@ -29,11 +29,10 @@ def floats(pixels: torch.Tensor) -> torch.Tensor:
 
 
 X, V = floats(TOY.pixels), floats(TOY.validation_pixels)
-PLACES = torch.arange(len(X))
 # What methods lack that go by the training itself, and what makes those run that can do without
 RECORDS = {"amnesiac": {}, "l_codec": {}, "sisa": {}, "eu_k": {"reset_from": "kaiming"}}
-RECORDS |= {"ntk": {"scale": "fixed", "linearise_at": "trained"}}
 RECORDS |= {"unrolling": {"variant": "posthoc"}}
+RECORDS |= {"ntk": {"scale": "fixed", "linearise_at": "trained"}}
 LONG = ("amun", "gkt", "ntk", "second_order")
 
 
@@ -61,7 +60,7 @@ def test_every_method_runs_on_a_plain_module_or_says_what_it_lacks(method: str):
             return
     changes = short | RECORDS.get(method, {})
     if method == "scrub_rewind":  # not for whole classes
-        changes |= {"forget": PLACES[::10]}
+        changes |= {"forget": range(0, len(X), 10)}
     found, run = unlearned(model, method, **changes, return_run=True)
     assert type(found) is type(model) and run.status in ("ok", "reverted") and is_finite(found)
     assert toy.same(model, before) and torch.equal(torch.get_rng_state(), random)
@@ -101,8 +100,7 @@ def test_epochs_follow_the_recipe_and_the_seed_decides_layers_that_draw():
     assert len(run.losses) == 5  # of the authors' 10 over a training of 200
     assert toy.same(first, again) and not toy.same(first, other)
     with pytest.warns(UserWarning, match="diverged"):
-        wild = unlearned(model, "finetune", train=(X * 1e30, TOY.labels), lr=1.0)
-    assert is_finite(wild)
+        assert is_finite(unlearned(model, "finetune", train=(X * 1e30, TOY.labels), lr=1.0))
 
 
 @pytest.mark.slow
@@ -125,12 +123,9 @@ WRONG: list[tuple[str, str, dict[str, Any]]] = [
     ("'net.pth'", "finetune", {"model": "net.pth"}),
     ("no method named 'scrubb'. Did you mean scrub", "scrubb", {}),
     ("retrain makes nothing", "retrain", {}),
-    ("uploaded makes nothing", "uploaded", {}),
     ("no parameter 'lrr'. Did you mean lr?", "finetune", {"lrr": 1}),
-    ("lr must be", "finetune", {"lr": -1}),
     ("epochs must be at least 0", "finetune", {"recipe": {"epochs": -1}}),
     ("no field 'epoch'", "finetune", {"recipe": {"epoch": 3}}),
-    ("seed must be a whole number", "finetune", {"seed": 0.5}),
     ("cuda:99", "finetune", {"device": "cuda:99"}),
     ("forget names", "finetune", {"forget": [900]}),
     ("Give validation=", "duck", {"validation": None}),
