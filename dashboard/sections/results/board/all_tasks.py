@@ -27,13 +27,14 @@ NUMBERS = {
     "Average rank": st.column_config.NumberColumn(
         "Rank",
         format="%.1f",
-        help="Average rank by distance over the tasks with a verdict, of methods with a distance in "
-        "all of them; 1 is nearest.",
+        help="Average rank by distance over the tasks with a verdict, of methods with a distance "
+        "in all of them; 1 is nearest.",
     ),
     "Distance, spreads": st.column_config.NumberColumn(
         "Distance",
         format="%.2f",
-        help=f"{DISTANCE} Mean over the tasks with a verdict, where the method has a distance in each.",
+        help=f"{DISTANCE} Mean over the tasks with a verdict, where the method has a distance in "
+        "each.",
     ),
     "Work": st.column_config.NumberColumn(
         format="%.2f", help=f"{WORK} Mean over the tasks with a verdict that the method ran in."
