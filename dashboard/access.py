@@ -287,7 +287,7 @@ def in_turn(make: Callable[[], T]) -> Callable[[], T]:
         return make
 
     def made() -> T:
-        if not _files.acquire(blocking=False):
+        if not _files.acquire(timeout=PATIENCE):
             raise Busy(IN_USE)
         try:
             with heavy(PATIENCE):

@@ -56,7 +56,7 @@ FILTERS: Final = (
 # The pages that keep parameters when a reader comes back without any, and which; pages with the
 # same ones share them.
 KEPT: Final = {
-    **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside", "Share")},
+    **{page.id: FILTERS for page in PAGES if page.group in ("Compare", "Look inside")},
     "start": FILTERS,
     "draw": FILTERS,
     "playground": ("preset", "points", "noise", "seed", "own", "forget", "methods", "played"),
@@ -388,13 +388,6 @@ def carried_segmented(
     st.segmented_control(
         label, options, key=key, format_func=format_func, required=True, on_change=change, **look
     )
-
-
-def slider(
-    label: str, name: str, options: Sequence[str], *, default: str | None = None, **look: Any
-) -> str:
-    """A slider over named stops, bound to URL parameter `name`."""
-    return _one_of(st.select_slider, label, name, options, default, look)
 
 
 def _one_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from builders import full_store, make_result
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from dashboard import access, frames
+from dashboard import access
 from dashboard.pages import MOVED, TAB
 from mucore.store import Store, open_store
 from mucore.store.rows import Measured
@@ -70,27 +69,6 @@ def as_retrain(store: Store, *methods: str) -> None:
 def judged(store: Store) -> dict[str, Judged]:
     """By key, the judged line of every run of the store, as `dashboard.data.judged` gives it."""
     return {key: line for line in judge(store.results()) for key in line.keys}
-
-
-def make_row(
-    name: str, title: str, cells: Mapping[str, frames.Cell] | None = None, **changes: Any
-) -> frames.Row:
-    """A row of a table with the id `name`, of one run of Fine-tune; `changes` sets any of its
-    fields.
-    """
-    fields: dict[str, Any] = {
-        "id": name,
-        "method": "finetune",
-        "title": title,
-        "family": "sparsity",
-        "preset": "authors",
-        "parameters": {},
-        "keys": (name,),
-        "training_seeds": (0,),
-        "unsound": {},
-        "cells": cells or {},
-    }
-    return frames.Row(**(fields | changes))
 
 
 def open_page(page: str, **query: Any) -> AppTest:

@@ -43,7 +43,7 @@ def draw(info: ReplayPlayerInfo, *, dark: bool) -> go.Figure:
     figure, moving = _base(info, dark=dark)
     places = [place for place, _, _ in moving]
     figure.frames = [
-        go.Frame(name=str(number), data=_changes(info, moving, tick), traces=places)
+        go.Frame(name=str(number), data=_changes(moving, tick), traces=places)
         for number, tick in enumerate(info.ticks)
     ]
     _fill(figure, info, moving, info.ticks[0])
@@ -127,7 +127,7 @@ def _axes(figure: go.Figure, replay: Replay, row: int, *, last: bool, dark: bool
     figure.update_yaxes(tickfont={"size": 11}, row=row, col=3, **bars)
 
 
-def _changes(info: ReplayPlayerInfo, moving: Sequence[Slot], tick: Tick) -> list[dict[str, Any]]:
+def _changes(moving: Sequence[Slot], tick: Tick) -> list[dict[str, Any]]:
     """What each moving trace holds at a moment."""
     found = []
     for _, number, each in moving:
@@ -137,7 +137,7 @@ def _changes(info: ReplayPlayerInfo, moving: Sequence[Slot], tick: Tick) -> list
 
 
 def _fill(figure: go.Figure, info: ReplayPlayerInfo, moving: Sequence[Slot], tick: Tick) -> None:
-    for (place, _, _), change in zip(moving, _changes(info, moving, tick), strict=True):
+    for (place, _, _), change in zip(moving, _changes(moving, tick), strict=True):
         figure.data[place].update(change)
 
 

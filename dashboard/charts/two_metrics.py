@@ -61,7 +61,7 @@ def draw(
     references = {row.method: known[row.id] for row in shown if row.reference}
     figure = scatter.draw(
         [
-            scatter.dot_of(row, x, y, f"{x:.3f} across, {y:.3f} up")
+            scatter.dot_of(row, x, y, _told(measures, x, y))
             for row in shown
             if not row.reference
             for x, y in [known[row.id]]
@@ -81,6 +81,10 @@ def draw(
         figure.update_xaxes(dtick=0.25)
         figure.update_yaxes(dtick=0.25)
     return figure
+
+
+def _told(measures: Measures, x: float, y: float) -> str:
+    return f"{measures.across}: {x:.3f}<br>{measures.up}: {y:.{1 if measures.percent else 3}f}"
 
 
 def _ends(values: Sequence[float], equal: bool) -> tuple[float, float]:

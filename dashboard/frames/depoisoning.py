@@ -32,7 +32,7 @@ def panels(rows: Sequence[frames.Row], scenario: str) -> list[str]:
     """The metrics to draw: TA of flipped classes only where it is not TA itself, and none that no
     run has.
     """
-    values = {metric: [_mean(row, metric) for row in rows] for metric in PANELS[scenario]}
+    values = {metric: [row.mean(metric) for row in rows] for metric in PANELS[scenario]}
     return [
         metric
         for metric, mine in values.items()
@@ -45,14 +45,9 @@ def too_weak(rows: Sequence[frames.Row], scenario: str) -> bool:
     """Whether the original was hardly fooled more than Retrain, so that every method looks
     healed.
     """
-    fooled = {row.method: _mean(row, ATTACK[scenario]) for row in rows if row.reference}
+    fooled = {row.method: row.mean(ATTACK[scenario]) for row in rows if row.reference}
     original, retrain = fooled.get("original"), fooled.get("retrain")
     return original is not None and retrain is not None and original - retrain < WEAK
-
-
-def _mean(row: frames.Row, metric: str) -> float | None:
-    value = row.cells[metric].value
-    return None if value is None else value.mean
 
 
 def headline(rows: Sequence[frames.Row]) -> str:

@@ -26,7 +26,6 @@ MINUS = "\N{MINUS SIGN}"
 THIN = "\N{NARROW NO-BREAK SPACE}"  # before a percent sign and a unit
 MISSING = "\N{EN DASH}"
 _SHIPPED = frozenset(card.id for card in (catalog.ORIGINAL, *catalog.METHODS))
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
@@ -48,15 +47,6 @@ def number(value: float | None, unit: Unit, *, signed: bool = False) -> str:
     elif signed and not text.startswith("-"):
         text = f"+{text}"
     return text.replace("-", MINUS)
-
-
-def powered(value: float, digits: int = 1) -> str:
-    """A small number above 0 as a person writes it: "5 × 10⁻⁸", "1.2 × 10⁻⁵"; a bare power, "10⁻⁸",
-    where its one digit is a 1.
-    """
-    factor, power = f"{value:.{digits - 1}e}".split("e")
-    raised = "10" + str(int(power)).translate(_RAISED)
-    return raised if factor == "1" else f"{factor} × {raised}"
 
 
 def for_file(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,26 +17,13 @@ from dashboard.text import labels
 from dashboard.widgets import figures, presenting, run_drawer
 
 
-def chart(
-    figure: go.Figure,
-    name: str,
-    *,
-    alt: str,
-    parameter: str = "run",
-    known: Collection[str] | None = None,
-) -> None:
+def chart(figure: go.Figure, name: str, *, alt: str, parameter: str = "run") -> None:
     """A figure whose marks open the drawer: a newly clicked mark's key, the first of its custom
-    data, becomes `parameter` of the address.
-
-    A mark without a key, and one whose key is not among `known`, opens nothing.
+    data, becomes `parameter` of the address. A mark without a key opens nothing.
     """
     event = figures.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
     # with their places, so that another mark of the same run is a new selection, too
-    marks = [
-        [str(found[0]), *place]
-        for found, *place in _marks(event)
-        if found[0] and (known is None or found[0] in known)
-    ]
+    marks = [[str(found[0]), *place] for found, *place in _marks(event) if found[0]]
     if is_new(marks, name):
         _open(parameter, str(marks[0][0]))
 
@@ -107,10 +94,10 @@ def _marks(event: Any) -> list[tuple[list[Any], int | None, int | None]]:
     return [each for each in found if isinstance(each[0], list) and each[0]]
 
 
-def open_new(keys: Sequence[str], name: str, parameter: str = "run") -> None:
+def open_new(keys: Sequence[str], name: str) -> None:
     """Open the first of the selected `keys` if the selection in the widget `name` is new."""
     if is_new(keys, name):
-        _open(parameter, keys[0])
+        _open("run", keys[0])
 
 
 def runs_table(

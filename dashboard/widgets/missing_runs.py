@@ -29,13 +29,18 @@ def offer(judged: Judged, lines: pd.DataFrame) -> None:
     if judged.verdict is not None and judged.verdict.needed:
         missing_seeds(judged, judged.verdict.needed)
     first = data.result(judged.keys[0])
-    if first is not None and not data.source().demo:
-        runs = lines.loc[list(judged.keys)].rename_axis("key").reset_index()
+    runs = lines[lines.index.isin(judged.keys)].rename_axis("key").reset_index()
+    if judged.method in data.REFERENCES or runs.empty or data.source().demo:
+        return
+    # Launch has no field for what went before a later request
+    if first is not None and not first.spec.get("after"):
+        original = first.spec.get("original_hash")
         cards = [card for card in catalog.all_methods() if card.family != "reference"]
         query = launch_query(runs, ()) | {
             "methods": [card.id for card in cards if not card.needs_file],
             "settings": "tuned",
             "mia_samples": str(first.spec["mia_samples"]),
+            **({"original": original} if original else {}),
         }
         link("launch", "Launch all other methods", icon=":material/rocket_launch:", **query)
 

@@ -305,17 +305,13 @@ def _check_alike(results: Iterable[Result]) -> None:
 
 
 def forget_confidences(
-    keys: Sequence[str],
-    store: Store,
-    *,
-    stored_only: bool = False,
-    progress: Callable[[int], None] | None = None,
+    keys: Sequence[str], store: Store, *, stored_only: bool = False
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """What the models of these runs say of the forget set: sample ids (S,) and logit-scaled
     confidences (N, S), rows as `keys`.
 
     Read once from predictions and then kept beside the numbers. With `stored_only`, None where they
-    are not kept yet. `progress` is told how many runs have been read. Raises `MucoreError` for a
+    are not kept yet. Raises `MucoreError` for a
     run without a result, `BadValue` where predictions were removed.
     """
     found = {result.key: result for result in store.results(keys=sorted(set(keys)))}
@@ -346,8 +342,6 @@ def forget_confidences(
         rows.append(confidences(split))
         if number == 0:
             ids = np.sort(split.ids, kind="stable")
-        if progress is not None:
-            progress(number + 1)
     values = np.stack(rows)
     if not store.read_only:
         _keep(path, lambda temporary: _save(temporary, ids, values))

@@ -18,6 +18,7 @@ from dashboard.frames import compare as compare_frames
 from dashboard.frames import replay as replay_frames
 from dashboard.frames.replay import Replay
 from dashboard.sections.compare import replay_choice as choose
+from dashboard.text.presets import is_plain
 from dashboard.widgets import figures, messages, run_drawer, run_filters
 from dashboard.widgets.background_analysis import analysed
 from dashboard.widgets.background_analysis import ready as ready_for
@@ -80,6 +81,10 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
     elif reason := why_not(result):
         sentence = f"**{escape(title)}** has no replay yet. {reason}"
         lines = every[every["key"] == result.key]
+        # Launch would make another run
+        if attributes(result) or not lines["parameters"].map(is_plain).all():
+            st.markdown(sentence)
+            return None
         # a run of the reader's own is stored already and would not be computed again
         query = budget_frames.launch_query(lines, ()) if data.source().demo else anew(lines)
         messages.empty(sentence, "Launch this run", "launch", **query)
@@ -115,9 +120,13 @@ def replay_of(result: Result, title: str, every: pd.DataFrame) -> Replay | None:
     )
 
 
+def attributes(result: Result) -> bool:
+    return catalog.dataset(str(result.spec["dataset"])).task == "attributes"
+
+
 def why_not(result: Result) -> str:
     """Why no replay of a run can be made here, "" where one can."""
-    if catalog.dataset(str(result.spec["dataset"])).task == "attributes":
+    if attributes(result):
         return (
             "A replay needs one class per image, but the images of this data set have attributes. "
             "Choose runs on another data set."

@@ -179,12 +179,12 @@ def _written_here() -> None:
             format_func=lambda each: here.get(each, "A new one, from the template"),
         )
     with actions, st.container(horizontal=True, gap="small"):
-        st.button(
-            "Open it above", key="open_method", icon=":material/edit:", on_click=_open, args=(name,)
-        )
+        with st.popover("Open it above", icon=":material/edit:", key="open_method_question"):
+            st.markdown("What stands in the field now goes.")
+            st.button("Replace it", key="open_method", type="primary", on_click=_open, args=(name,))
         if name in here:
             with st.popover("Delete", icon=":material/delete:", key="delete_method_question"):
-                st.markdown(escape(f"Take {here[name]} out of the methods? Its results stay."))
+                st.markdown(escape(f"Remove {here[name]} from the methods? Its results stay."))
                 st.button(
                     "Delete it", key="delete_method", type="primary", on_click=_delete, args=(name,)
                 )

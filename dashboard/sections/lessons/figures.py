@@ -47,6 +47,8 @@ def show_missing(plan: Plan, results: LessonResults) -> None:
     """Why the step has no figure yet."""
     if results.demo:
         said = "The demo lacks numbers of this step."
+        if not plan.to_run:
+            said += " Choose your own results at the top."
     elif plan.to_run:
         whose = "you have" if access.presents() else "the presenter has"
         said = f"The figure comes once {whose} run this story."

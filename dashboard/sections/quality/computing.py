@@ -62,7 +62,12 @@ def offer_to_compute(
         )
         return
     if source.store.read_only:  # which could not keep them
-        st.markdown(f"The numbers of {names} have not been computed.")
+        messages.empty(
+            f"The numbers of {names} have not been computed.",
+            "Start one on small digits",
+            "launch",
+            **example.SMALL,
+        )
         return
     course.want_numbers(
         models=found.models,
@@ -90,7 +95,12 @@ def get_samples(found: Found, finding: Finding) -> Samples | None:
     """
     try:
         with st.spinner("Reading what the models say of each sample"):
-            samples = read(finding.keys, found.retrained, not access.presents())
+            keys, store = (finding.keys, found.retrained), data.source().store
+            # asked anew: what a presenter has read is no new result of the store
+            there = access.presents() or all(
+                forget_confidences(each, store, stored_only=True) is not None for each in keys
+            )
+            samples = read(*keys) if there else None
     except MucoreError as failure:
         st.markdown(escape(access.shown(str(failure))))
         return None
@@ -101,10 +111,7 @@ def get_samples(found: Found, finding: Finding) -> Samples | None:
 
 @data.kept(4)
 def read(
-    where: data.Source, unlearned: tuple[str, ...], retrained: tuple[str, ...], stored_only: bool
+    where: data.Source, unlearned: tuple[str, ...], retrained: tuple[str, ...]
 ) -> Samples | None:
-    ours, theirs = (
-        forget_confidences(keys, where.store, stored_only=stored_only)
-        for keys in (unlearned, retrained)
-    )
+    ours, theirs = (forget_confidences(keys, where.store) for keys in (unlearned, retrained))
     return None if ours is None or theirs is None else quality_frames.samples(ours, theirs)

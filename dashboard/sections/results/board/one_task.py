@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from dashboard.frames import board as board_frames
@@ -10,7 +12,7 @@ from dashboard.sections.results.board.all_tasks import DISTANCE, WORK, show_miss
 from dashboard.text import units
 from dashboard.widgets import clicks, figures, run_filters
 from dashboard.widgets.columns import aligned
-from mucore.suite.tables import Table
+from mucore.suite.tables import Line, Table
 
 COLUMNS = {
     "Seeds": st.column_config.TextColumn(help="How many seeds the verdict rests on."),
@@ -20,9 +22,17 @@ COLUMNS = {
 }
 
 
+def _forgot(lines: Iterable[Line]) -> list[Line]:
+    return [line for line in lines if line.group == "forgot"]
+
+
 def show(table: Table, name: str) -> None:
-    judged = [line.verdict.word for line in table.lines if line.verdict is not None]
-    tabs.answer(f"{judged.count('forgot')} of {units.count(len(judged), 'method')} forgot.")
+    judged = [line for line in table.lines if line.group not in ("baseline", "missing")]
+    forgot, every = ({line.method for line in some} for some in (_forgot(judged), judged))
+    if table.telling:
+        tabs.answer(f"{len(forgot)} of {units.count(len(every), 'method')} forgot.")
+    else:
+        tabs.answer("No verdict is possible here.")
     frame = board_frames.task_frame(table, run_filters.pinned())
     shown = frame.drop(columns="key")
     clicks.runs_table(
