@@ -1,4 +1,4 @@
-"""What a method costs and how far it ends from Retrain: the figure of Results and of a report."""
+"""What a method costs and how far it ends from Retrain: Results, Start, a method's page."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """What a panel is of, by id and title; the ends of its axis, where the dashed line stands, half
-    of the band of Retrains about it. Where `power`, numbers are powers of ten.
+    of the band of Retrains about it.
     """
 
     name: str

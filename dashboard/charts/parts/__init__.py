@@ -1,1 +1,1 @@
-"""What figures share: how they begin, axes, panels, marks, intervals, names, pictures."""
+"""What figures share: how they begin, axes, panels, marks, names, pictures."""

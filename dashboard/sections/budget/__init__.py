@@ -1,1 +1,1 @@
-"""The parts of the page Budget curves: which panels, distances, other metrics, verdicts."""
+"""The parts of the page Budget curves: which panels, curves, verdicts."""

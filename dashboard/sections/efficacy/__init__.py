@@ -1,1 +1,1 @@
-"""The parts of the page Efficacy: spread, ranking, membership, what the paper says."""
+"""Efficacy, one page: the exposure of each method, and against membership."""

@@ -1,1 +1,1 @@
-"""The parts of the page Identity: table, figures, one run."""
+"""The parts of the page Persons: table, one run."""

@@ -1,1 +1,1 @@
-"""The parts of the page Membership: five attacks, one run, its scores, its samples."""
+"""The parts of the page Membership: five attacks, one run sample by sample."""

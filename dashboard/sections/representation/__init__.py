@@ -1,1 +1,1 @@
-"""The parts of the page Representation: one file a view, and what they share."""
+"""The parts of the page t-SNE and CKA: one file a view."""
