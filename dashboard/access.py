@@ -265,7 +265,7 @@ def turn() -> Generator[None]:
 
 @contextmanager
 def heavy(patience: float = 0.0) -> Generator[None]:
-    """What keeps a processor busy for seconds, such as a file to take home: of guests one at a time.
+    """What keeps a processor busy for seconds, such as making a file: of guests one at a time.
     Raises `Busy` for who has not had their turn after `patience` seconds.
     """
     if presents():
