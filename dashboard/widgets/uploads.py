@@ -85,9 +85,10 @@ def title_of(dataset: str) -> str:
 
 
 def named(sentence: str, path: str) -> str:
-    """A sentence about a file by its name, an upload's being the one that it came with."""
+    """A sentence about an uploaded file with the name that it came with in place of its path."""
     kept = datasets.split(path)[0]
-    return sentence.replace(kept, titles.file(kept))
+    name = titles.file(kept)
+    return sentence if name == Path(kept).name else sentence.replace(kept, name)
 
 
 def _keep_name(path: Path, file: Any) -> None:
