@@ -365,7 +365,8 @@ def pick_methods(
                 _said_of_untuned([name for name in methods_of(runs[mine]) if name not in there])
     elif len(used := presets(runs[runs["method"].isin(ids)]).unique()) == 1:
         with places["settings"]:
-            st.html(f'<span class="chip">{escape(SETTINGS.get(used[0], used[0]))} settings</span>')
+            name = SETTINGS.get(used[0], used[0])
+            st.html(f'<span class="chip">Settings <b>{escape(name.lower())}</b></span>')
     picked = runs[(mine & fits) | ~runs["method"].isin(ids)]
     if "seeds" in places:
         with places["seeds"]:
