@@ -53,4 +53,4 @@ def test_a_lasso_on_a_map_of_the_demo(demo: Application, page: Page) -> None:
     add.click()
     expect(page).to_have_url(re.compile("ids=|kept="))
     assert count > 10 and (len(ids(page)) == count or "kept=" in page.url)
-    expect(page.get_by_text(f"{count:,} samples").first).to_be_visible()
+    expect(page.get_by_text(f"{count:,}", exact=True).first).to_be_visible()

@@ -165,7 +165,6 @@ def test_another_page_starts_afresh():
 KINDS = {
     "select": ("selectbox", {"a": "x", "b": "y", "c": "z"}, "w"),
     "segmented": ("segmented_control", {"a": "x", "b": "y", "c": "z"}, "w"),
-    "slider": ("select_slider", {"a": "x", "b": "y", "c": "z"}, "w"),
     "text": ("text_input", {"a": "1", "b": "2", "c": "3"}, "9"),
     "number": ("number_input", {"a": 1, "b": 2, "c": 3}, 9),
     "toggle": ("toggle", {"a": False, "b": True, "c": False}, None),
@@ -187,7 +186,7 @@ def following(kind: str, defaults: dict) -> AppTest:
         default = defaults[state.select("Lead", "lead", ["a", "b", "c"])]
         options = (
             {"options": ["x", "y", "z", "w"]}
-            if kind in ("select", "segmented", "slider", "multiselect")
+            if kind in ("select", "segmented", "multiselect")
             else {}
         )
         if kind in ("select", "segmented"):

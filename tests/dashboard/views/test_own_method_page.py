@@ -80,7 +80,7 @@ def test_a_method_can_be_opened_and_deleted(home):
     methods.keep(GOOD)
     at = typed(room(methods="mine"), "# half a thought")
     at.selectbox(key="own_method_pick").select("mine").run()
-    button(at, "Open it above").click().run()
+    button(at, "Replace it").click().run()
     assert at.session_state["keep:own_method_text"] == methods.draft() == GOOD
     keys(at)["delete_method"].click().run()
     assert not at.exception and methods.listed() == []

@@ -42,7 +42,7 @@ def test_a_click_queues_the_missing_seeds_with_their_references(home, started, b
 
 def test_every_other_method_is_launched_in_the_setting_of_a_run(home, become):
     with full_store(home, methods=("finetune",)) as store:
-        line = next(one for one in judged(store).values() if one.setting[3] == "one_class")
+        line = next(one for one in judged(store).values() if one.method == "finetune")
         (mine,) = [one.spec for one in store.results(keys=line.keys[:1])]
     become("guest")
     assert "Launch all other methods" not in links(open_page("start", run=line.keys[0]))
