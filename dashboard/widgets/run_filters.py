@@ -366,7 +366,7 @@ def pick_methods(
     elif len(used := presets(runs[runs["method"].isin(ids)]).unique()) == 1:
         with places["settings"]:
             name = SETTINGS.get(used[0], used[0])
-            st.html(f'<span class="chip">Settings <b>{escape(name.lower())}</b></span>')
+            st.html(f'<span class="chip">Settings {escape(name.lower())}</span>')
     picked = runs[(mine & fits) | ~runs["method"].isin(ids)]
     if "seeds" in places:
         with places["seeds"]:

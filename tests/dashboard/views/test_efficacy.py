@@ -9,6 +9,7 @@ import facts
 import pandas as pd
 import pytest
 from builders import make_result, make_spec_row
+from gap_tables import line
 from pages import figures, open_page
 
 from dashboard.frames import Row, attacks
@@ -65,19 +66,8 @@ def rows() -> list[Row]:
     runs, values = [], []
     for method, power in {"original": 1.0, "retrain": -1.0, "fisher": 0.8, "sisa": None}.items():
         for seed in (0, 1):
-            key = f"{method}-{seed}"
-            runs.append(
-                {
-                    "key": key,
-                    "method": method,
-                    "method_preset": "authors",
-                    "parameters": "{}",
-                    "training_seed": seed,
-                    "unlearning_seed": 0,
-                    "evaluation_seed": 0,
-                    "status": "ok",
-                }
-            )
+            runs.append(line(method, seed))
+            key = runs[-1]["key"]
             if power is not None:
                 values.append((key, "efficacy", power + 0.5 * seed))
                 values.append((key, "mia_entropy", 0.5 - 0.1 * power))
