@@ -117,17 +117,18 @@ def gather(
     their band.
 
     All runs of the demo that are taken share one data set, model and recipe, those that have most
-    of `specs`; of a method's runs the one with its authors' settings comes first. With `outputs`,
-    values have `KNN`, too.
+    of `specs`; of a method's runs the one whose settings are as in `specs`, the authors' or tuned,
+    comes first. With `outputs`, values have `KNN`, too.
     """
     wanted = [spec for spec in specs if spec.scenario is not None]
     names = [*REFERENCES, *(spec.method for spec in wanted)]
     ordered = sorted(wanted, key=lambda spec: names.index(spec.method))
     order = {(spec.scenario, spec.method): number for number, spec in enumerate(ordered)}
+    presets = {(spec.scenario, spec.method): _preset(spec.method_preset) for spec in wanted}
     keys = {spec.key for spec in wanted}
     # of one data set, model and recipe each
     candidates: dict[str, dict[tuple[str | None, str], Result]] = {}
-    for result in sorted(results, key=_order):
+    for result in sorted(results, key=lambda each: _order(each, presets)):
         place = (result.spec["scenario"], result.spec["method"])
         if place in order and (_alike(result, wanted) if demo else result.key in keys):
             candidates.setdefault(_ground(result) if demo else "", {}).setdefault(place, result)
@@ -193,12 +194,18 @@ def _played(done: Mapping[str, Any], preset: str, count: int) -> Entry:
     )
 
 
-def _order(result: Result) -> tuple[int, ...]:
-    """Runs as their authors meant them first, then by seed."""
+def _order(result: Result, presets: Mapping[tuple[str | None, str], str]) -> tuple[int, ...]:
+    """Runs with the settings of `presets` first, a method and scenario each, then by seed."""
     spec = result.spec
     altered = bool(spec.get("noise")) or spec.get("scope", "all") != "all"
     seeds = [int(spec.get(f"{axis}_seed", 0)) for axis in ("training", "unlearning", "evaluation")]
-    return altered, spec.get("method_preset") != "authors", *seeds
+    wanted = presets.get((spec["scenario"], spec["method"]))
+    return altered, _preset(spec.get("method_preset", "authors")) != wanted, *seeds
+
+
+def _preset(name: str) -> str:
+    """ "authors" or "tuned", the latter wherever it was."""
+    return name.partition("_")[0]
 
 
 def _ground(run: Result | Entry) -> str:

@@ -345,7 +345,7 @@ def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, mon
         lesson,
         grid={
             **lesson.grid,
-            "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "duck"],
+            "methods": [choice for choice in lesson.grid["methods"] if choice["id"] != "scrub"],
         },
     )
     fill(tmp_path / "other", fewer, dataset="fashion-mnist-10k")
@@ -354,9 +354,9 @@ def test_a_method_that_did_not_run_is_no_answer_and_is_named(home, tmp_path, mon
     monkeypatch.setattr(data, "DEMO", tmp_path / "demo")
     at = opened(lesson=lesson.id, step="4")
     assert [*at.radio[0].options] == ["Fine-tune", "Pseudo-labels", "Random labels"]
-    assert any("DUCK" in one.value for one in at.caption)
-    assert ["duck" in step.methods for step in lesson.steps] == [False, False, False, True]
-    assert not any("DUCK" in one.value for one in opened(lesson=lesson.id, step="2").caption)
+    assert any("SCRUB" in one.value for one in at.caption)
+    assert ["scrub" in step.methods for step in lesson.steps] == [False, False, False, True]
+    assert not any("SCRUB" in one.value for one in opened(lesson=lesson.id, step="2").caption)
 
 
 def test_own_evidence_takes_the_very_runs_and_the_demo_those_alike():
