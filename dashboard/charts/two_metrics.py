@@ -51,12 +51,16 @@ def draw(
     height: int = 520,
     size: scatter.Size = scatter.WIDE,
 ) -> go.Figure:
-    """`selected` are runs to ring; a click on a mark opens the first run of its row."""
+    """`selected` are runs to ring; a click on a mark opens the first run of its row. Of more than
+    `most` rows, nearest to Retrain first, axes that end nowhere by themselves hold the first half.
+    """
     shown = [row for row in rows if row.id in known]
+    many = len(shown) > most and not measures.equal
+    held = [row for row in shown if row.reference] + shown[: (len(shown) + 1) // 2 if many else None]
     across, up = (
         Axis(title=title, low=ends[0], high=ends[1])
         for place, title in enumerate((measures.across, measures.up))
-        for ends in [_ends([each[place] for each in known.values()], measures.equal)]
+        for ends in [_ends([known[row.id][place] for row in held], measures.equal)]
     )
     references = {row.method: known[row.id] for row in shown if row.reference}
     figure = scatter.draw(
