@@ -6,7 +6,7 @@ What a stored run does between its original and its metrics, on the user's modul
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from mucore import brought, catalog
 from mucore.brought import LOOKED_AT, need
+from mucore.catalog.cards import MethodCard
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.device import resolve_device, resolve_precision
 from mucore.engine.run import Run
@@ -75,9 +76,10 @@ def unlearn(
     gone = brought.forgotten(forget, len(known))
     classes = brought.whole_classes(known.labels, gone)
     scenario = "class_wise" if classes else "ids"
-    refuse_scenario(card, scenario)
+    where = f"where forget= names {'whole classes' if classes else 'a part of a class'}"
+    refuse_scenario(card, scenario, where)
     values = method_parameters(card, recipe, given, scenario=scenario)
-    refuse_values(card, values, scenario)
+    refuse_values(card, values, scenario, where)
     refuse_original(card, values, NAMES - {MOMENTS})
     unseen: Any = Lacking(f"{card.id} reads validation data. Give validation=, as train is given.")
     if validation is not None:
@@ -113,7 +115,25 @@ def unlearn(
             data.record[MOMENTS] = {name: each.cpu() for name, each in found.items()}
             run.cost.prepared_seconds = before.cost.seconds
         made = called(card.id, start.train().requires_grad_(True), data, run, values)
+    for note in _epochs(card, values, given, recipe):
+        run.note(note)
     return _like(model, finite(made, model, run), place), run
+
+
+def _epochs(
+    card: MethodCard, values: Mapping[str, Any], given: Mapping[str, Any], recipe: Recipe
+) -> Iterator[str]:
+    """How many epochs over what a method had, and which of these the recipe made shorter."""
+    for each in card.parameters:
+        value = values[each.name]
+        if each.unit == "epochs":
+            yield f"{each.name} {value}: {each.help}"
+        if each.scales_with_epochs and each.name not in given and value != each.default:
+            yield (
+                f"The authors' {each.name} {each.default}, for a training of {card.paper_epochs} "
+                f"epochs, became {value} for the recipe's {recipe.epochs}: give recipe= or "
+                f"{each.name}= for another number."
+            )
 
 
 def _outputs(start: nn.Module, few: Tensor, known: Samples, unseen: Samples) -> int:

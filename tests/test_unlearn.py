@@ -7,6 +7,7 @@ import re
 import warnings
 from typing import Any
 
+import facts
 import pytest
 import torch
 import toy
@@ -98,6 +99,8 @@ def test_epochs_follow_the_recipe_and_the_seed_decides_layers_that_draw():
         for seed in (0, 0, 1)
     )
     assert len(run.losses) == 5  # of the authors' 10 over a training of 200
+    assert facts.tells(run.notes[0], "epochs", 5, "retain set")
+    assert facts.numbers(run.notes[1]) == ["10", "200", "5", "100"]
     assert toy.same(first, again) and not toy.same(first, other)
     with pytest.warns(UserWarning, match="diverged"):
         assert is_finite(unlearned(model, "finetune", train=(X * 1e30, TOY.labels), lr=1.0))
@@ -133,7 +136,8 @@ WRONG: list[tuple[str, str, dict[str, Any]]] = [
     ("Give fresh=", "bad_teacher", {"fresh": None}),
     *(("of model's class", "gkt", {"fresh": lambda n=n: TOY.network(0)[:n]}) for n in (0, 3)),
     ("must have one shape", "duck", {"validation": (V[..., 1:], TOY.validation_labels)}),
-    ("does not run under scenario ids", "gkt", {"forget": [1]}),
+    ("gkt does not run where forget= names a part of a class", "gkt", {"forget": [1]}),
+    ("where forget= names a part", "scar", {"forget": [1], "form": "self"}),
     *(("works on images", each, FLAT) for each in ("amun", "boundary_shrink", "scar", "unsir")),
     ("must be floats", "finetune", {"train": (TOY.pixels, TOY.labels)}),
     ("labels go from 0 to 7", "finetune", {"train": (X, TOY.labels * 2 + 1)}),

@@ -18,10 +18,13 @@ OF_TRAINING = frozenset(
 )
 
 
-def refuse_scenario(card: MethodCard, scenario: str) -> None:
-    """Raise `Refused` with the card's reason where the method does not serve the scenario."""
+def refuse_scenario(card: MethodCard, scenario: str, where: str = "") -> None:
+    """Raise `Refused` with the card's reason where the method does not serve the scenario, which
+    people call `where`.
+    """
     if not catalog.serves(card, scenario):
-        raise Refused(f"{card.id} does not run under scenario {scenario}: {card.scenarios_reason}")
+        where = where or f"under scenario {scenario}"
+        raise Refused(f"{card.id} does not run {where}: {card.scenarios_reason}")
 
 
 def refuse_task(card: MethodCard | ScenarioCard, task: Task) -> None:
@@ -43,10 +46,13 @@ def refuse_task(card: MethodCard | ScenarioCard, task: Task) -> None:
     )
 
 
-def refuse_values(card: MethodCard, values: Mapping[str, Any], scenario: str) -> None:
-    """Raise `Refused` with the reason where one of a method's values does not serve the
-    scenario.
+def refuse_values(
+    card: MethodCard, values: Mapping[str, Any], scenario: str, where: str = ""
+) -> None:
+    """Raise `Refused` with the reason where one of a method's values does not serve the scenario,
+    which people call `where`.
     """
+    where = where or f"under scenario {scenario}"
     for parameter in (p for p in card.parameters if p.choice_scenarios):
         served, reason = parameter.choice_scenarios.get(values[parameter.name], (None, ""))
         if served is not None and scenario not in served:
@@ -57,8 +63,8 @@ def refuse_values(card: MethodCard, values: Mapping[str, Any], scenario: str) ->
                 if choice not in limited or scenario in limited[choice][0]
             ]
             raise Refused(
-                f"{card.id}: {parameter.name} cannot be {values[parameter.name]} under scenario "
-                f"{scenario}: {reason} Choose {' or '.join(others)}."
+                f"{card.id}: {parameter.name} cannot be {values[parameter.name]} {where}: "
+                f"{reason} Choose {' or '.join(others)}."
             )
 
 

@@ -59,7 +59,7 @@ CARD = MethodCard(
     },
     scenarios=CLASS_WISE,
     scenarios_reason="its gate knows only which classes go, and sees no sample of them, so it "
-    "cannot forget a part of a class. Choose class_wise.",
+    "cannot forget a part of a class. Choose whole classes.",
     not_confinable="it trains a fresh network.",
     footprint=Footprint(
         forward="batch_size * (batches + 2 * ceil(batches / check_every))",

@@ -27,7 +27,7 @@ CARD = MethodCard(
     parameters=(lr(0.01), epochs(20, "the kept features", scaled=False), batch(256)),
     scenarios=CLASS_WISE,
     scenarios_reason="it strikes out the logits of classes that go entirely, and here none does. "
-    "Choose class_wise.",
+    "Choose whole classes.",
     footprint=Footprint(forward="retain + forget"),
     differs="The paper's optimiser, rate and epochs are not known: these are ours.",
     aliases=("HD",),
