@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import nn
 
-    from mucore.evaluate import Report
+    from mucore.report import Report
     from mucore.runner.plan import Grid, Plan
     from mucore.runner.quality import Finding
     from mucore.spec import Scope

@@ -12,7 +12,6 @@ from itertools import chain, combinations
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 import torch
 from rich.console import Console
 from rich.progress import track
@@ -25,38 +24,35 @@ from mucore.engine.data import Samples
 from mucore.engine.device import resolve_device
 from mucore.engine.run import Run
 from mucore.errors import said
-from mucore.metrics import MetricInputs, PreparedInputs, measure, membership, sanity
+from mucore.judged import COST, Judged, inputs_of
+from mucore.metrics import PreparedInputs, measure, membership, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.outputs import Outputs, with_common_scale
+from mucore.report import Report
 from mucore.rng import numpy_rng
 from mucore.runner.evaluate import trainable
 from mucore.statistics.significance import t_interval
 from mucore.verdicts.rule import BLINDABLE, FEWEST, PROBE
 
 DRAWS: Final = 1_000  # of the bootstrap
-ATTACKED: Final = 2_000  # samples a side of the membership attacks, as in a run
 METHODS: Final = {"retrained": "retrain", "original": "original", "unlearned": "uploaded"}
 SPLITS: Final = {"fa": "forget", "ra": "retain", "ta": "test", "tfa": "test", "tra": "test"}
 # What would unlock a metric, or a group of them, that predictions do not give
 UNASKED: Final = {
     "va": "It takes validation data, which are not asked for here.",
     "ignorance": "It takes gradients or a fresh network. mu.compare measures it.",
-    "cost": "Networks do not tell what unlearning took. mu.compare measures it.",
+    "cost": COST["missing"],
     "representation": "It takes the linear layer that gives the logits. Name it by head=.",
 }
 
 
 @dataclass(eq=False)
-class Network:
+class Network(Judged):
     """A network under its name in the call, and what came of it."""
 
-    name: str
-    model: Any
-    head: nn.Module | None  # whose input are the features
-    outputs: Any = None
-    weights: Any = None
+    model: Any = None
+    head: nn.Module | None = None  # whose input are the features
     ready: Any = None  # what its metrics looked at
-    metrics: Any = None
 
     def shares(self, metric: str) -> Any:
         """What the metric is the mean of, (n,) bool by sample; None where it is no such share."""
@@ -71,33 +67,7 @@ class Network:
         return (answers.argmax(1) == labels)[{"tfa": gone, "tra": ~gone}.get(metric, slice(None))]
 
 
-NOBODY: Final = Network("", None, None)
 Groups = Mapping[str, Sequence[Network]]  # by their role, as `METHODS` has it
-
-
-@dataclass(frozen=True, repr=False)
-class Report:
-    """What `mucore.api.evaluate` found. `caveats` must be read beside the numbers; `missing` says
-    of a metric why it is not there and what would unlock it; `forgotten` counts the forget set by
-    class; `about` says what was forgotten of how much, and what intervals are.
-    """
-
-    verdict: verdicts.Verdict
-    caveats: tuple[str, ...]
-    missing: Mapping[str, str]
-    forgotten: Mapping[int, int]
-    about: str
-    rows: Sequence[Mapping[str, Any]]
-
-    def table(self) -> pd.DataFrame:
-        """One row a metric: means over training seeds, the gap to Retrain, and the 95 % interval
-        (low, high) of the gap, of the value where there is none.
-        """
-        return pd.DataFrame([*self.rows])
-
-    def __repr__(self) -> str:
-        doubt = " (an indication)" if self.verdict.provisional else ""
-        return f"{self.verdict.said}{doubt}. {self.verdict.sentence}\n{self.about}"
 
 
 def evaluate(
@@ -116,20 +86,23 @@ def evaluate(
     for network in track(every, "asking networks", console=screen, transient=True, disable=off):
         _ask(network, parts, run, size)
     for one, other in chain(*(combinations(group, 2) for group in groups.values())):
-        alike = np.array_equal(*(each.outputs["test"].logits for each in (one, other)))
+        alike = np.array_equal(one.outputs["test"].logits, other.outputs["test"].logits)
         what = f"{one.name} and {other.name} answer alike, as one network, which counts once."
         need(not alike, f"{what} Give networks of several training seeds.")
     classes = {each.outputs["test"].logits.shape[1] for each in every}
     need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
     counts = np.bincount(parts["forget"].labels)
     forgotten = {int(each): int(counts[each]) for each in np.flatnonzero(counts)}
-    judged = _measure(groups, brought.whole_classes(known.labels, gone))
+    classes_gone = brought.whole_classes(known.labels, gone)
+    judged = _measure(groups, classes_gone)
     rows, missing = _table(groups)
     listed = ", ".join(f"{count:,} of class {each}" for each, count in forgotten.items())
     seeds = len(groups["unlearned"])
     how = f"t over {seeds} training seeds" if seeds > 1 else f"{DRAWS:,} bootstraps of samples"
     about = f"Forgotten of {len(known):,} samples: {listed}. Intervals: 95 %, {how}."
-    return Report(*judged, missing, forgotten, about, rows)
+    told = (missing, forgotten, about, rows)
+    name = type(groups["unlearned"][0].model).__name__
+    return Report(*judged, *told, every, known, gone.numpy(), classes_gone, name)
 
 
 def _networks(role: str, given: Any, head: str) -> list[Network]:
@@ -140,7 +113,7 @@ def _networks(role: str, given: Any, head: str) -> list[Network]:
         brought.need_module(name, model)
         layers = dict(model.named_modules()) | {"": brought.last_linear(model)}
         need(head in layers, f"head names a layer, but {name} has no {said(head)}.")
-        found.append(Network(name, model, layers[head]))
+        found.append(Network(name, METHODS[role], number, model=model, head=layers[head]))
     return found
 
 
@@ -184,27 +157,12 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
     runs, caveats = [], []
     for role, seed in [(each, seed) for each in METHODS for seed in range(len(groups[each]))]:
         beside = {name: each[seed] for name, each in groups.items() if seed < len(each)}
-        original, retrained = (beside.get(each, NOBODY) for each in ("original", "retrained"))
         network, method = beside[role], METHODS[role]
-        inputs = MetricInputs(
-            outputs=network.outputs,
-            original=original.outputs,
-            retrained=retrained.outputs,
-            classes=network.outputs["test"].logits.shape[1],
-            forgotten_classes=gone,
-            weights=network.weights,
-            original_weights=original.weights,
-            retrained_weights=retrained.weights,
-            cost={"missing": UNASKED["cost"]},
-            retrain_cost=None,
-            retrain_metrics=retrained.metrics,  # of a Retrain itself there are none yet
-            evaluation_seed=0,
-            mia_samples=ATTACKED,
-        )
+        inputs = inputs_of(network, beside.get("original"), beside.get("retrained"), gone)
         network.ready = PreparedInputs(inputs)
         metrics = network.metrics = measure(network.ready, scenario=scenario, method=method)
-        flags = sanity.flags(inputs, metrics, method=method)
-        notes = sanity.cautions(inputs, metrics)
+        flags = network.flags = sanity.flags(inputs, metrics, method=method)
+        notes = network.notes = sanity.cautions(inputs, metrics)
         caveats += [f"{network.name}: {sentence}" for sentence in (*flags, *notes)]
         values = {name: each.value for name, each in metrics.items() if each.value is not None}
         blind, collapsed = "confidence" in sanity.blind_attacks(notes), sanity.is_collapsed(flags)
@@ -256,7 +214,7 @@ def _interval(
     network by the bootstrap over samples, on the same ones, where the metric is a share of these.
     """
     if len(mine) > 1:
-        measured = [each.metrics[metric] for each in mine]
+        measured: Any = [each.metrics[metric] for each in mine]
         found = t_interval([each.gap if retrained else each.value for each in measured])
         return found.low, found.high
     if (shares := mine[0].shares(metric)) is None:

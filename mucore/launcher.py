@@ -1,7 +1,7 @@
 """Start the dashboard: a worker that computes and Streamlit that shows, watched until Ctrl-C.
 
-    mucore app [--host 127.0.0.1] [--audience | --open] [--port 8501] [--no-browser] [--home DIR]
-    [--device auto] [--workers 1]
+    mucore app [PACK] [--host 127.0.0.1] [--audience | --open] [--port 8501] [--no-browser]
+    [--home DIR] [--device auto] [--workers 1]
 
 or, in a checkout, `python run_app.py` with the same options. An address that others reach needs a
 word on what they may do there (`mucore/hosting.py`).
@@ -14,11 +14,13 @@ the next start takes a worker over that is still there.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import webbrowser
@@ -49,6 +51,14 @@ if TYPE_CHECKING:
 
 def main(argv: list[str] | None = None) -> int:
     options = _options(argv)
+    with contextlib.ExitStack() as stack:
+        if options.pack:
+            options.home = stack.enter_context(tempfile.TemporaryDirectory())
+            options.workers = 0
+        return _started(options)
+
+
+def _started(options: argparse.Namespace) -> int:
     try:
         check_packages()
         folder = options.home or os.environ.get("MUCORE_HOME") or str(Path.home() / ".mucore")
@@ -62,6 +72,12 @@ def main(argv: list[str] | None = None) -> int:
         end_leftover_server(home)
         check_port(served.address, options.port)
         store = open_home(home)
+        if options.pack:
+            from mucore.store.pack import bring
+            from mucore.suite.pack import unpacked
+
+            with unpacked(Path(options.pack)) as place:
+                bring(place, store)
         return App(options, served, home, store).run()
     except StartError as error:
         print(error, file=sys.stderr)
@@ -274,6 +290,9 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
         "--host",
         help="address to serve on (default: 127.0.0.1, this machine alone). One that others reach "
         "needs --audience, people who log in, or --open; see docs/hosting.md",
+    )
+    parser.add_argument(
+        "pack", nargs="?", help="a pack of results, a folder or a zip, to look at instead of a home"
     )
     parser.add_argument(
         "--audience",

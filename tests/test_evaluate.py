@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,12 @@ from torch.utils.data import TensorDataset
 import mucore.api as mu
 from mucore import cli, datasets
 from mucore.errors import MucoreError
+from mucore.report import OWN
+from mucore.spec import RunSpec
+from mucore.store import open_store, write_pack
+from mucore.store.pack import bring
+from mucore.store.rows import Measured
+from mucore.suite.pack import unpacked
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "own-models.md"
 GONE = np.arange(0, 120, 4)  # of 240 training samples in three classes
@@ -98,6 +105,28 @@ def test_what_is_missing_says_what_would_unlock_it():
     assert "head=" in judged(unlearned=convolved).missing["cka_original_test"]
     both = {"unlearned": convolved, "original": copy.deepcopy(convolved), "retrained": None}
     assert "cka_original_test" not in judged(**both, head="1").missing
+
+
+def test_a_pack_of_it_is_checked_and_a_changed_number_is_found(tmp_path, capsys):
+    path = judged().save(tmp_path / "mine.zip", data="noise", model="Net")
+    assert cli.main(["suite", "verify", str(path)]) == 0
+    with open_store(tmp_path / "home") as store, unpacked(path) as folder:
+        bring(folder, store)
+        (comparison,) = store.comparisons()
+        results = store.results(keys=comparison.keys)
+        told = {(one.spec["method"], one.spec["training_seed"]): one for one in results}
+        assert set(told) == {("uploaded", 0), ("original", 0), *(("retrain", s) for s in range(3))}
+        assert all(RunSpec.model_validate(one.spec).key == one.key for one in results)
+        assert told["uploaded", 0].forget_count == 30 and told["uploaded", 0].metrics["ta"].gap
+        better = {"ta": Measured(1.0)}
+        wrong = replace(told["uploaded", 0], metrics=told["uploaded", 0].metrics | better)
+        store.put_result(wrong)
+        changed = write_pack(store, tmp_path / "changed", outputs={*comparison.keys}, beside=OWN)
+    capsys.readouterr()
+    assert cli.main(["suite", "verify", str(changed)]) == 1
+    assert "uploaded, seed 0: ta is" in capsys.readouterr().out
+    with pytest.raises(MucoreError, match="zip"):
+        judged().save(tmp_path / "mine.pack")
 
 
 WRONG: list[tuple[str, dict[str, Any]]] = [

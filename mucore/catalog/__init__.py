@@ -163,6 +163,19 @@ def models() -> tuple[ModelCard, ...]:
 
 
 def model(name: str) -> ModelCard:
+    """The card of `name`; `own:NAME` is a network that its user judged, of which mucore knows no
+    more.
+    """
+    kind, _, title = name.partition(":")
+    if kind == "own" and title:
+        return ModelCard(
+            id=name,
+            title=title,
+            source="A network of the user",
+            parameters_note="",
+            macs=0.0,
+            min_image_size=1,
+        )
     return _find("model", MODELS, name)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mucore.engine.data import Samples
     from mucore.evaluate import Report
 
+PATHS = ("npz:", "folder:")
 Files = Annotated[str, Parameter(help="Weight files, one a training seed, separated by commas.")]
 Named = Annotated[str, Parameter(help="A model's name, timm:NAME, torchvision:NAME, FILE.py:NAME.")]
 Data = Annotated[str, Parameter(help="A data set's name, npz:PATH or folder:PATH.")]
@@ -48,11 +49,15 @@ def evaluate(
     preprocess: Pixels = "",
     head: Layer = "",
     batch_size: Annotated[int, WHOLE] = 256,
+    out: Annotated[Path | None, Parameter(help="A pack of it, a file that ends in .zip.")] = None,
+    keep: Annotated[
+        bool, Parameter(negative="", help="Put it among the home's results, for the pages.")
+    ] = False,
     device: Device = "auto",
     as_json: Json = False,
 ) -> None:
     """Judge networks that were unlearned elsewhere, from their files: metrics, gaps to Retrain, a
-    verdict. Nothing is stored.
+    verdict. Nothing is stored, but with --out or --keep.
     """
     import mucore.api as mu
     from mucore import datasets
@@ -91,7 +96,15 @@ def evaluate(
         device=device,
         batch_size=batch_size,
     )
-    _print(report, as_json)
+    named = {"data": _short(data), "model": _short(model)}
+    if out is not None:
+        report.save(out, **named)
+    _print(report, as_json, report.keep(**named).id if keep else None)
+
+
+def _short(name: str) -> str:
+    """A name of data or of a network without its path: "mine.npz", "timm:vit"."""
+    return Path(name.partition(":")[2]).name if name.startswith(PATHS) else Path(name).name
 
 
 def _built(name: str, splits: Splits) -> nn.Module:
@@ -131,14 +144,18 @@ def _inputs(*parts: Samples) -> tuple[Tensor, Tensor]:
     return torch.cat(x), torch.cat([part.labels for part in parts])
 
 
-def _print(report: Report, as_json: bool) -> None:
+def _print(report: Report, as_json: bool, comparison: int | None) -> None:
+    """`comparison` is the number of what was kept."""
     table = report.table()
     if as_json:
         parts = ("about", "forgotten", "caveats", "missing")
         found = {"verdict": report.verdict.content(), "metrics": table.to_dict("records")}
+        found["comparison"] = comparison
         print(to_json(found | {part: getattr(report, part) for part in parts}, indent=2))
         return
     print(report)
+    if comparison is not None:
+        print(f"Kept as comparison {comparison}.")
     print_table([*table], [[_cell(each) for each in row] for row in table.itertuples(index=False)])
     missing = [f"{metric}: {why}" for metric, why in report.missing.items()]
     for title, lines in {"Read beside it:": report.caveats, "Missing:": missing}.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -10,6 +11,10 @@ from mucore.cli.base import WHOLE, Device
 
 
 def app(
+    pack: Annotated[
+        Path | None, Parameter(help="A pack of results, a folder or a zip, instead of a home.")
+    ] = None,
+    /,
     *,
     host: Annotated[
         str | None, Parameter(help="Address to serve on; by default 127.0.0.1, this machine alone.")
@@ -35,7 +40,8 @@ def app(
     """Open the dashboard, with a worker beside it, until Ctrl-C."""
     from mucore import launcher
 
-    options = ["--port", str(port), "--device", device, "--workers", str(workers)]
+    options = [str(pack)] if pack else []
+    options += ["--port", str(port), "--device", device, "--workers", str(workers)]
     options += ["--host", host] if host is not None else []
     for flag, on in (("audience", audience), ("open", open), ("no-browser", not browser)):
         options += [f"--{flag}"] if on else []

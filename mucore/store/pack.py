@@ -234,6 +234,18 @@ def open_pack(path: Path | str) -> Store:
     return store
 
 
+def bring(path: Path | str, store: Store) -> None:
+    """Put what a pack holds among the results and comparisons of a store. Raises as `open_pack`."""
+    with open_pack(path) as pack:
+        for each in pack.results():
+            outputs = each.outputs and store.artifacts.put_outputs(
+                pack.artifacts.get_outputs(each.outputs)
+            )
+            store.put_result(dataclasses.replace(each, outputs=outputs, demo=False))
+        for one in reversed(pack.comparisons()):
+            store.create_comparison(one.name, one.note, one.grid, one.keys)
+
+
 def _contents(folder: Path, hashes: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
     """The records of both kinds. Raises `BadFile`."""
     try:

@@ -247,7 +247,7 @@ def opened(path: Path) -> Generator[Pack]:
     hashes of rows, and the suite. Raises `BadFile` with the first problem.
     """
     printable.checked("The name of a pack", path.name)
-    with _folder(path) as folder:
+    with unpacked(path) as folder:
         about = pack_provenance(folder)
         suite = same_suite(about.get("suite"))
         content = _read_about(about, path)
@@ -293,7 +293,8 @@ def _spec(result: Result) -> RunSpec:
 
 
 @contextmanager
-def _folder(path: Path) -> Generator[Path]:
+def unpacked(path: Path) -> Generator[Path]:
+    """The folder of a pack, a folder or a zip, of files as packs have. Raises `BadFile`."""
     if not path.exists():
         raise BadFile(f"There is no pack at {path}.")
     if path.is_dir():
