@@ -5,9 +5,7 @@ they share.
     gpu.py         what of it holds on a GPU? (bench --gpu)
     peers.py       how fast are the methods beside torchunlearn's? (bench --peers)
 
-    bare.py        the bare loop that training is compared with
-    runs.py        one run of one method, measured
-    clock.py       seconds, and what repeated measurements say
+    runs.py        one run of one method, and the bare loop that training is compared with
 
 Pages of the dashboard are measured by scripts/bench_pages.py.
 """

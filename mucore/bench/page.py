@@ -1,6 +1,4 @@
-"""docs/benchmarks.md, which every part of the benchmark writes a section of, and what all of them
-say: what the machine is, and what is under way.
-"""
+"""Figures beside what was promised, on the screen and in docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -13,11 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import psutil
 import torch
 
 from mucore.engine.device import describe, resolve_device
-from mucore.errors import BadValue
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -33,33 +29,27 @@ class Line:
     met: bool | None = None
 
 
-def show(lines: Sequence[Line], *, judge: bool) -> None:
-    """Print figures, with `judge` whether each promise was kept."""
-    for line in lines:
-        mark = "" if line.met is None or not judge else "kept     " if line.met else "NOT KEPT "
-        print(
-            f"{mark}{line.what}: {line.value}"
-            + (f"   (promised: {line.promise})" if line.promise else "")
-        )
-
-
-def rows(lines: Sequence[Line]) -> list[str]:
-    """Figures as a table of docs/benchmarks.md."""
+def report(
+    heading: str, about: str, lines: Sequence[Line], *, device: str, quick: bool, write: bool
+) -> bool:
+    """Print figures, with `write` put them into docs/benchmarks.md, what they are `about` above
+    them. Returns whether every promise was kept; `quick` ones are not judged.
+    """
     marks = {None: "", True: "kept", False: "**not kept**"}
-    return [
+    table = [
         "| measure | here | promise | |",
         "| --- | --- | --- | --- |",
         *(f"| {line.what} | {line.value} | {line.promise} | {marks[line.met]} |" for line in lines),
     ]
-
-
-def refuse_quick_figures(quick: bool, write: bool) -> None:
-    """Raise `BadValue` where figures of a check of the code were to be written down."""
-    if quick and write:
-        raise BadValue(
-            "The quick figures say nothing about speed, so they are not written down. Leave "
-            "--quick or --write out."
-        )
+    for line in lines:
+        promise = f"   (promised: {line.promise})" if line.promise else ""
+        print(f"{line.what}: {line.value}{promise}", "" if quick else marks[line.met])
+    if write:
+        names = machine(device)
+        measured = ", ".join(f"{name} {value}" for name, value in names.items())
+        put_section("\n".join([heading, "", about, "", *table, "", f"{measured}.", ""]))
+        print(f"Written to docs/{PAGE.name}.")
+    return quick or all(line.met is not False for line in lines)
 
 
 def say(what: str) -> None:
@@ -72,7 +62,6 @@ def machine(device: str) -> dict[str, str]:
         "Device": describe(resolve_device(device)),
         "CPU cores": str(os.cpu_count()),
         "Threads of torch": str(torch.get_num_threads()),
-        "Memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "System": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         "torch": torch.__version__,

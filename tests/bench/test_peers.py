@@ -10,18 +10,16 @@ import torch
 from torch import nn
 
 from mucore import cli
-from mucore.bench import clock, page, peers
-from mucore.bench.clock import Spread
+from mucore.bench import page, peers
 from mucore.engine.run import Run
 from mucore.testing import toy
 
-THEIRS, OURS = 6.0, 2.0  # seconds that a training takes on the clock of these tests
+THEIRS, OURS = 6.0, 2.0  # seconds that a training takes on the clocks of these tests
 
 
 class Trainer:
-    """A trainer of torchunlearn's interface that takes `THEIRS` seconds and no step."""
+    """A trainer of torchunlearn's interface that makes one pass and no step."""
 
-    seconds = 0.0
     seen: list[tuple] = []
 
     def __init__(self, robust: nn.Module, **options: float):
@@ -33,8 +31,7 @@ class Trainer:
     def fit(self, train_loaders, n_epochs: int, record_type: None, save_type: None) -> None:
         for x, _ in train_loaders:
             self.robust(x)
-        Trainer.seconds += THEIRS
-        Trainer.seen.append((type(self).__name__, self.optimizer, self.options, n_epochs))
+        Trainer.seen.append((type(self).__name__, self.optimizer, n_epochs))
 
 
 class Saliency(Trainer):
@@ -42,11 +39,6 @@ class Saliency(Trainer):
         with torch.no_grad():
             for x, _ in loader:
                 self.robust(x)
-
-
-class Broken(Trainer):
-    def fit(self, *given, **more) -> None:
-        raise ValueError("not today")
 
 
 class RobModel(nn.Module):
@@ -60,75 +52,76 @@ class RobModel(nn.Module):
 
 @pytest.fixture
 def fake(monkeypatch, tmp_path):
-    """torchunlearn as far as it is used, and a clock that only trainings move."""
+    """torchunlearn as far as it is used."""
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
     names = {pair.theirs for pair in peers.PAIRS}
     root, unlearn, utils, data = (
         ModuleType(f"torchunlearn{rest}") for rest in ("", ".unlearn", ".utils", ".utils.data")
     )
-    vars(root).update(RobModel=RobModel, __version__="9.9")
+    vars(root).update(RobModel=RobModel)
     vars(data).update(MergedLoaders=lambda loaders: next(iter(loaders.values())))
     for name in names:
-        kind = Saliency if name == "SalUn" else Broken if name == "L1Sparse" else Trainer
-        setattr(unlearn, name, type(name, (kind,), {}))
+        setattr(unlearn, name, type(name, (Saliency if name == "SalUn" else Trainer,), {}))
     for module in (root, unlearn, utils, data):
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(Trainer, "seconds", 0.0)
     monkeypatch.setattr(Trainer, "seen", [])
-    monkeypatch.setattr(clock, "now", lambda device: Trainer.seconds)
     return root
 
 
 @pytest.mark.slow
-def test_ratios_come_from_both_clocks(fake, monkeypatch):
-    real = peers.measure
+def test_ratios_come_from_both_clocks(fake, monkeypatch, tmp_path, capsys):
+    theirs: list[Run] = []
 
-    def measure(spec, session):
-        return real(spec, session) | {"seconds": OURS}
+    def train_theirs(*given) -> Run:
+        theirs.append(peers_train(*given))
+        return theirs[-1]
 
-    monkeypatch.setattr(peers, "measure", measure)
-    found = peers.benchmark_peers(quick=True, device="cpu", repeats=2)
-    assert [each.pair for each in found] == list(peers.PAIRS)
-    failed = [each for each in found if each.error]
-    assert [each.pair.theirs for each in failed] == ["L1Sparse"]
-    assert failed[0].error == "not today"
-    for each in found:
-        if not each.error:
-            assert each.theirs == Spread(THEIRS, THEIRS, THEIRS)
-            assert each.ratio == each.alike == Spread(3.0, 3.0, 3.0)
+    peers_train = peers.train_theirs
+    monkeypatch.setattr(peers, "train_theirs", train_theirs)
+    monkeypatch.setattr(peers, "seconds", lambda run: THEIRS if run in theirs else OURS)
+    monkeypatch.setattr(page, "PAGE", tmp_path / "benchmarks.md")
+    page.PAGE.write_text("# Benchmarks\n\n## Beside torchunlearn\n\nold\n\n## Pages\n\nkept\n")
+    assert cli.main(["bench", "--peers", "--quick", "--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(peers.PAIRS)
+    assert all(": 3.00 (3.00 to 3.00); 6.00 s, 2.00 s here" in line for line in lines)
     # one pass over the retain set with gradients on either side
-    assert found[0].their_work == found[0].our_work > 0
-    # once before the clock counts, twice in the usual layout and twice in ours
-    assert sum(name == "SCRUB" for name, *_ in Trainer.seen) == 5
-    assert {epochs for name, _, _, epochs in Trainer.seen if name == "RandomLabel"} == {5}
-    text = peers.section(found, fake, 2, page.machine("cpu"))
-    assert "| SCRUB | scrub | 6.00 | 2.00 | 3.00 | 3.00 |" in text and "torchunlearn 9.9" in text
-    assert "L1Sparse and l1_sparse were not compared: not today" in text
+    assert lines[0].startswith("Finetune / finetune") and "passes 1.00" in lines[0]
+    # once before the clock counts, and once more
+    assert sum(name == "SCRUB" for name, *_ in Trainer.seen) == 2
+    assert {epochs for name, _, epochs in Trainer.seen if name == "RandomLabel"} == {5}
+
+
+def test_a_section_takes_the_place_of_its_like(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "benchmarks.md"
+    path.write_text("# Benchmarks\n\nold\n\n## Pages\n\nkept\n")
+    monkeypatch.setattr(page, "PAGE", path)
+    lines = [page.Line("slow", "2 s", "1 s", met=False), page.Line("other", "3 s")]
+    for quick in (False, True):
+        given = {"device": "cpu", "quick": quick, "write": not quick}
+        assert page.report("# Benchmarks", "new", lines, **given) == quick
+    first, rest = path.read_text().split("## Pages")
+    assert "| slow | 2 s | 1 s | **not kept** |" in first and "old" not in first
+    assert rest == "\n\nkept\n"
 
 
 def test_their_passes_are_counted_with_and_without_gradient(fake):
-    net = nn.Sequential(nn.Flatten(), nn.Linear(4, 3))
-    loader = [(torch.zeros(5, 1, 2, 2), torch.zeros(5)), (torch.zeros(2, 1, 2, 2), torch.zeros(2))]
+    data, run = toy.request("conv"), Run(seed=0)
+    sets = {
+        "Retain": peers.Batches(data.retain, Run(seed=0)),
+        "Forget": peers.Batches(data.forget, Run(seed=0)),
+    }
     pair = next(pair for pair in peers.PAIRS if pair.theirs == "SalUn")
-    loaders = {"Retain": loader, "Forget": loader}
-    one = peers.train_theirs(pair, fake, net, loaders, 3)
-    assert one == {"seconds": THEIRS, "forward": 7, "backward": 7}
-
-
-def test_a_ratio_below_the_goal_is_marked():
-    def row(ratio: float) -> str:
-        each = Spread.of([ratio])
-        return peers.table([peers.Compared(peers.PAIRS[1], each, each, each, None, 4.0, 2.0)])
-
-    assert "| 2.00 | **below 1.2** |" in row(1.19) and "below" not in row(1.2)
+    peers.train_theirs(pair, fake, toy.original("conv"), sets, run)
+    assert run.cost.reads == {"all/forward": len(data.forget), "all/backward": len(data.retain)}
 
 
 def test_their_batches_are_the_samples_normalised():
     data = toy.request("conv")
     run = Run(seed=0)
-    batches = peers.Batches(data.forget, 7, run)
+    batches = peers.Batches(data.forget, run)
     passes = [list(batches) for _ in range(2)]
-    assert len(passes[0]) == len(batches) == -(-len(data.forget) // 7)
+    assert len(passes[0]) == len(batches) == -(-len(data.forget) // peers.BATCH)
     whole = next(data.forget.batches(run, len(data.forget)))
     for each in passes:
         x, y = (torch.cat(part) for part in zip(*each, strict=True))
