@@ -335,7 +335,7 @@ def tune(
     work. No test data are looked at. `jobs` processes share the work. Study files lie in `studies`,
     else under the home, and a search that was stopped goes on from them. What is left open is
     filled in as by `compare`. Methods that cannot be searched are warned of, and so are studies
-    that could not go on or that somebody else works on. Raises `MucoreError`.
+    that could not go on. Raises `MucoreError`.
     """
     import pandas as pd
 
@@ -345,7 +345,7 @@ def tune(
     from mucore.tuning.plan import FOLDER, studies_of, wish_of
     from mucore.tuning.report import record
     from mucore.tuning.search import StudiesFailed
-    from mucore.tuning.together import say_elsewhere, search
+    from mucore.tuning.together import search
     from mucore.userfiles import paths
 
     trials, seed, jobs = integer(trials, "trials"), integer(seed, "seed"), integer(jobs, "jobs")
@@ -366,12 +366,9 @@ def tune(
             for reason in reasons:
                 warnings.warn(f"Left out: {reason}", stacklevel=3)
         try:
-            elsewhere = search(grid, wish, store, root, jobs=jobs, device=device)
+            search(grid, wish, store, root, jobs=jobs, device=device)
         except StudiesFailed as error:
             warnings.warn(str(error), stacklevel=3)
-            elsewhere = error.elsewhere
-        for sentence in say_elsewhere(elsewhere):
-            warnings.warn(sentence, stacklevel=3)
         found = [record(task, study, trials, root) for task, study in studies_of(wish, root)]
     finally:
         store.close()

@@ -10,24 +10,24 @@ the reader's home, where `mucore tune` writes what it found there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import compress, product
 from pathlib import Path
 from typing import Any, Final
 
-from mucore.errors import BadFile, UnknownName
+from mucore.errors import BadFile
 from mucore.userfiles.paths import default_home
 
 FILE = "tuned.json"
 SHIPPED = Path(__file__).with_name(FILE)  # written by scripts/make_tuned.py from data/studies
 # By what tasks differ, the gravest first; `Tuned.distance` has a number for each.
 PARTS: Final = ("scenario", "data", "model", "recipe", "scenario_parameters", "weights")
-UNSAID = 0.5  # nearer than one difference that is known, further than none
-_TASK = ("dataset", "data_hash", "model", "preset")
-# what files of earlier versions do not say of a task
-_NEWER = ("recipe", "scenario_parameters", "original_hash", "pretrained_hash")
+_TASK = (
+    *("dataset", "data_hash", "model", "preset", "scenario"),
+    *("recipe", "scenario_parameters", "original_hash", "pretrained_hash"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +52,7 @@ class Tuned:
     """A setting that was found for a method, and the task that it was found for. Fields of the task
     are those of `TuningTask`; `preset` is what its recipe was made from. `trials` are the settings
     that its search tried, `cap` the share of Retrain's gradient samples that each might take,
-    `open` says that nothing the method can do costs as little as others may. `recipe`,
-    `scenario_parameters` and `cap` are None where a file of an earlier version does not say.
+    `open` says that nothing the method can do costs as little as others may.
     """
 
     method: str
@@ -64,44 +63,26 @@ class Tuned:
     preset: str
     scenario: str
     trials: int = 0
-    recipe: Mapping[str, Any] | None = None
-    scenario_parameters: Mapping[str, Any] | None = None
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    scenario_parameters: Mapping[str, Any] = field(default_factory=dict)
     original_hash: str = ""
     pretrained_hash: str = ""
-    cap: float | None = None
+    cap: float = 0.0
     open: bool = False
 
     def of(self, task: TuningTask) -> bool:
-        """Whether this is the very task; one of which a file does not say it all never is."""
+        """Whether this is the very task."""
         return not any(self.distance(task))
 
-    def covers(
-        self,
-        *,
-        dataset: str,
-        model: str,
-        scenario: str,
-        recipe: Mapping[str, Any],
-        scenario_parameters: Mapping[str, Any],
-    ) -> bool:
+    def covers(self, *, dataset: str, **task: Any) -> bool:
         """Whether it was sought for this task, as far as stored runs tell: of a user's own data by
-        name, and whoever trained the original. What a file does not say counts as usual.
+        name, and whoever trained the original.
         """
-        if (
-            self.scenario != scenario
-            or self.model != model
-            or self.dataset != dataset.partition(":")[0]
-        ):
-            return False
-        usual_recipe, usual = _usual(self.preset, scenario)
-        mine = usual_recipe if self.recipe is None else self.recipe
-        chosen = usual if self.scenario_parameters is None else self.scenario_parameters
-        return not _points(mine, recipe) and chosen == scenario_parameters
-
-    def _same_data(self, task: TuningTask) -> bool:
-        if self.data_hash:
-            return self.data_hash == task.data_hash
-        return self.dataset == task.dataset
+        mine = {
+            name: getattr(self, name) for name in ("data_hash", "original_hash", "pretrained_hash")
+        }
+        kind = dataset.partition(":")[0]
+        return self.dataset == kind and self.of(TuningTask(dataset=kind, **mine, **task))
 
     def distance(self, task: TuningTask) -> tuple[float, ...]:
         """How far its task is from another, by `PARTS`: scenario, data, model, then in how many
@@ -109,9 +90,10 @@ class Tuned:
         """
         same = self.scenario == task.scenario
         far = 0 if same else 1 if _kind(self.scenario) == _kind(task.scenario) else 2
+        data = "data_hash" if self.data_hash else "dataset"
         return (
             far,
-            not self._same_data(task),
+            getattr(self, data) != getattr(task, data),
             self.model != task.model,
             _points(self.recipe, task.recipe),
             # those of another scenario are of other things
@@ -135,18 +117,14 @@ class Tuned:
         """What its task has otherwise than its preset and the scenario's card, by the names of
         `--set`: "scenario.budget", "recipe.epochs".
         """
-        found: dict[str, Any] = {}
         recipe, chosen = _usual(self.preset, self.scenario)
-        for owner, mine, usual in (
-            ("scenario", self.scenario_parameters, chosen),
-            ("recipe", self.recipe, recipe),
-        ):
-            found |= {
-                f"{owner}.{name}": value
-                for name, value in (mine or {}).items()
-                if name != "revision" and (name not in usual or usual[name] != value)
-            }
-        return found
+        parts = (("scenario", self.scenario_parameters, chosen), ("recipe", self.recipe, recipe))
+        return {
+            f"{owner}.{name}": value
+            for owner, mine, usual in parts
+            for name, value in mine.items()
+            if name != "revision" and usual.get(name, ...) != value
+        }
 
 
 def shipped() -> tuple[Tuned, ...]:
@@ -188,7 +166,7 @@ def nearest(
 @dataclass(frozen=True)
 class Borrowed:
     """Methods that have no tuned setting of a scenario's task and take that of another one; `parts`
-    (of `PARTS`) say by what the two differ, or may differ where the source's file does not say.
+    (of `PARTS`) say by what the two differ.
     """
 
     scenario: str
@@ -196,23 +174,15 @@ class Borrowed:
     source: Tuned
     parts: tuple[str, ...]
 
-    @property
-    def unsaid(self) -> bool:
-        """Whether nothing is known to differ: the file is of a version that said less."""
-        return self.source.recipe is None and {*self.parts} <= {"recipe", "scenario_parameters"}
-
 
 def borrowed(methods: Iterable[str], tasks: Iterable[TuningTask]) -> list[Borrowed]:
     """Which runs with the preset `tuned` take the setting of another task than theirs."""
-    names = [*methods]
     groups: dict[tuple[str, str, tuple[str, ...]], dict[str, Tuned]] = {}
-    for task in tasks:
-        for method in names:
-            found = nearest(method, task)
-            if found is not None and not found.of(task):
-                differs = zip(PARTS, found.distance(task), strict=True)
-                parts = tuple(part for part, how_far in differs if how_far)
-                groups.setdefault((task.scenario, found.title, parts), {})[method] = found
+    for task, method in product(tasks, methods):
+        found = nearest(method, task)
+        if found is not None and not found.of(task):
+            parts = tuple(compress(PARTS, found.distance(task)))
+            groups.setdefault((task.scenario, found.title, parts), {})[method] = found
     return [
         Borrowed(scenario, tuple(found), next(iter(found.values())), parts)
         for (scenario, _, parts), found in groups.items()
@@ -225,52 +195,32 @@ def stamps() -> tuple[tuple[int, int], ...]:
 
 
 def content(found: Iterable[Tuned]) -> dict[str, Any]:
-    """Settings as the file has them, one task after another; of two for one task the first. One of
-    an earlier version, which says less of its task, gives way to one of which that may be the task.
-    """
-    settings, tasks = [*found], {}
-    said = {_less(each) for each in settings if each.recipe is not None}
-    for each in settings:
-        if each.recipe is None and _less(each) in said:
-            continue
-        task = {name: getattr(each, name) for name in (*_TASK, "scenario", *_NEWER)}
+    """Settings as the file has them, one task after another; of two for one task the first."""
+    tasks: dict[str, Any] = {}
+    for each in found:
+        search = {name: getattr(each, name) for name in ("values", "trials", "cap", "open")}
+        task = {name: getattr(each, name) for name in _TASK}
         kept = tasks.setdefault(json.dumps(task, sort_keys=True), {**task, "methods": {}})
-        search = {"trials": each.trials, "cap": each.cap, "open": each.open}
-        kept["methods"].setdefault(each.method, {"values": dict(each.values), **search})
+        kept["methods"].setdefault(each.method, search)
     return {"tasks": list(tasks.values())}
 
 
-def _less(found: Tuned) -> tuple[Any, ...]:
-    """What files of earlier versions say of a setting's task."""
-    return found.method, *(getattr(found, name) for name in _TASK), found.scenario
-
-
-def _points(mine: Mapping[str, Any] | None, theirs: Mapping[str, Any]) -> float:
+def _points(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> int:
     """In how many values two differ. The revision of a recipe is none: it moves last digits, so
     what was found under one serves another.
     """
-    if mine is None:
-        return UNSAID
-    missing = object()
     names = (mine.keys() | theirs.keys()) - {"revision"}
-    return sum(mine.get(name, missing) != theirs.get(name, missing) for name in names)
+    return sum(mine.get(name, ...) != theirs.get(name, ...) for name in names)
 
 
 def _usual(preset: str, scenario: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The recipe of a preset and the scenario's parameters under it, as JSON has them; nothing of
-    what this version does not know.
-    """
+    """The recipe of a preset and the scenario's parameters under it, as JSON has them."""
     from mucore import catalog  # whose cards of methods are read before these are asked for
     from mucore.spec import make_recipe
 
-    recipe, chosen = {}, {}
-    try:
-        chosen = {each.name: each.default for each in catalog.scenario(scenario).parameters}
-        recipe = make_recipe(preset).model_dump(mode="json")
-        chosen |= catalog.preset(preset).scenarios.get(scenario, {})
-    except UnknownName:
-        pass
-    return recipe, json.loads(json.dumps(chosen))
+    chosen = {each.name: each.default for each in catalog.scenario(scenario).parameters}
+    chosen |= catalog.preset(preset).scenarios.get(scenario, {})
+    return make_recipe(preset).model_dump(mode="json"), json.loads(json.dumps(chosen))
 
 
 def _kind(scenario: str) -> str:
@@ -278,10 +228,9 @@ def _kind(scenario: str) -> str:
     from mucore import catalog  # whose cards of methods are read before these are asked for
     from mucore.catalog.metrics.persons import PERSONS
 
-    try:
-        card = catalog.scenario(scenario)
-    except UnknownName:
+    if not scenario:
         return ""
+    card = catalog.scenario(scenario)
     if card.poisons:
         return "poison"
     if card.class_wise:
@@ -302,30 +251,13 @@ def _read(path: Path, changed: int, size: int) -> tuple[Tuned, ...]:
     if not changed:
         return ()
     try:
-        return tuple(_settings(json.loads(path.read_text(encoding="utf-8"))))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        tasks = json.loads(path.read_text(encoding="utf-8"))["tasks"]
+        return tuple(
+            Tuned(method=method, **{name: task[name] for name in _TASK}, **found)
+            for task in tasks
+            for method, found in task["methods"].items()
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise BadFile(
             f"{path} holds no tuned settings: {error}. Remove it, or put it back as it was."
         ) from None
-
-
-def _settings(content: Mapping[str, Any]) -> Iterator[Tuned]:
-    for task in content["tasks"]:
-        where = {name: task[name] for name in _TASK}
-        where |= {name: task[name] for name in _NEWER if name in task}
-        for name in ("recipe", "scenario_parameters"):
-            if where.get(name) is not None:
-                where[name] = dict(where[name])
-        # a list in files of earlier versions
-        scenarios = task["scenarios"] if "scenarios" in task else [task["scenario"]]
-        for scenario, (method, found) in product(scenarios, task["methods"].items()):
-            cap = found.get("cap")
-            yield Tuned(
-                method=method,
-                values=dict(found["values"]),
-                trials=int(found["trials"]),
-                cap=None if cap is None else float(cap),
-                open=bool(found.get("open", False)),
-                scenario=scenario,
-                **where,
-            )

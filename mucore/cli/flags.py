@@ -343,13 +343,7 @@ def _borrowed(methods: Sequence[str], grid: Grid) -> list[str]:
 
     return [
         f"Under {each.scenario} there are no tuned settings of {', '.join(each.methods)} for this "
-        f"{_lacking(each)}; those of {each.source.title} are taken. "
-        + (
-            "Which task exactly they were found for, the file of an earlier version does not say: "
-            "the same `tune` as then adds it, and repeats no trial."
-            if each.unsaid
-            else "`tune` searches them."
-        )
+        f"{_lacking(each)}; those of {each.source.title} are taken. `tune` searches them."
         for each in tuning.borrowed(methods, tuning_tasks(grid))
     ]
 

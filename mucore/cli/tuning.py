@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import os
-import shlex
 import sys
 import threading
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from mucore import signals
+from mucore.cli import analyse
 from mucore.cli.base import (
     FAILED,
     INTERRUPTED,
@@ -30,14 +28,10 @@ from mucore.errors import BadValue, Cancelled
 from mucore.userfiles import paths
 
 if TYPE_CHECKING:
-    from mucore.engine.run import Progress as Step
     from mucore.runner.plan import Grid
-    from mucore.tuning.plan import Wish
+    from mucore.tuning.plan import Plan, Wish
     from mucore.tuning.search import Event
     from mucore.tuning.study import Study
-    from mucore.tuning.task import Task
-
-LONG = 120  # seconds from which a second process is worth a word
 
 
 def tune(
@@ -82,6 +76,7 @@ def tune(
     """
     from mucore.runner.together import check_jobs
     from mucore.tuning.plan import FOLDER, plan, studies_of, wish_of
+    from mucore.tuning.report import record
     from mucore.tuning.search import StudiesFailed
     from mucore.tuning.together import search
 
@@ -93,39 +88,33 @@ def tune(
         wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=cap)
         for reason in reasons:
             print(f"Left out: {reason}", file=sys.stderr)
-        planned = plan(wish, store, root)
-        _say_plan(wish, planned, jobs)
+        _say_plan(wish, plan(wish, store, root), jobs)
         if plan_only:
             return 0
-        with _Shown(wish, root, planned.trials + planned.done) as shown:
-            elsewhere: list[tuple[Task, str]] = []
-            failed = ""
+        failed = ""
+        with _stopping() as stopped:
             try:
-                elsewhere = search(
+                search(
                     grid,
                     wish,
                     store,
                     root,
                     jobs=jobs,
                     device=device,
-                    cancelled=shown.stopped.is_set,
-                    on_event=shown.event,
-                    on_progress=shown.step,
+                    cancelled=stopped.is_set,
+                    on_event=lambda event: _show(event, wish),
                 )
             except Cancelled:
                 pass
             except StudiesFailed as error:
-                failed, elsewhere = str(error), error.elsewhere  # after what the others came to
+                failed = str(error)  # said after what the others came to
         found = studies_of(wish, root)
-        busy = {(each.name, method) for each, method in elsewhere}
-        usable = [
-            study
-            for each, study in found
-            if study.choice() is not None and (each.name, study.method) not in busy
-        ]
-        use = _command(task, changes or [], grid, usable) if usable else ""
-        _say_found(found, elsewhere, wish, root, use, as_json=as_json)
-    if shown.stopped.is_set():
+        records = [record(each, study, wish.trials, root) for each, study in found]
+        if as_json:
+            print(to_json(records, indent=2))
+        elif records:
+            _say_records(records)
+    if stopped.is_set():
         done = sum(len(study.trials) for _, study in found)
         return complain(
             f"Interrupted with {done} trials kept in {root}; the same command goes on from there.",
@@ -133,7 +122,10 @@ def tune(
         )
     if failed:
         return complain(failed, FAILED)
-    return 0 if any(study.choice() is not None for _, study in found) else FAILED
+    if not any(study.choice() is not None for _, study in found):
+        return FAILED
+    print("To use what was found, add --method-preset tuned to `run`.", file=sys.stderr)
+    return 0
 
 
 def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
@@ -151,144 +143,68 @@ def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
     return grid
 
 
-def _say_plan(wish: Wish, planned: Any, jobs: int) -> None:
+def _say_plan(wish: Wish, planned: Plan, jobs: int) -> None:
     from mucore.runner.estimate import about
     from mucore.tuning.plan import SLACK
     from mucore.tuning.study import PATIENCE
 
-    studies = sum(len(methods) for _, methods in wish.tasks)
-    names = "; ".join(task.title for task, _ in wish.tasks)
+    names = "; ".join(f"{task.title}: {', '.join(methods)}" for task, methods in wish.tasks)
     print(
-        f"{studies} {'study' if studies == 1 else 'studies'} ({names}): each tries settings, the "
-        f"authors' first, on seeds {wish.seed} to {wish.seed + 2} until {PATIENCE} in a row are no "
-        f"better than the best, {wish.trials} at most. A trial may take {wish.cap:.2g} of "
-        f"Retrain's work, and {SLACK - 1:.0%} of that beside it. Test data are not looked at.",
+        f"{names}. Each method tries settings, the authors' first, on seeds {wish.seed} to "
+        f"{wish.seed + 2} until {PATIENCE} in a row are no better than the best, {wish.trials} at "
+        f"most. A trial may take {wish.cap:.2g} of Retrain's work, and {SLACK - 1:.0%} of that "
+        "beside it. Test data are not looked at.",
         file=sys.stderr,
     )
-    if planned.aside:
-        some = "1 study is" if planned.aside == 1 else f"{planned.aside} studies are"
-        print(f"{some} brought back, put aside for other code.", file=sys.stderr)
     if not planned.trials:
         print("All of it is there already.", file=sys.stderr)
         return
-    text = about(planned.time(jobs))
-    some = "1 trial is" if planned.done == 1 else f"{planned.done} trials are"
-    had = f" {some} there already." if planned.done else ""
     print(
-        f"{planned.references} trainings of references and at most {planned.trials} trials are "
-        f"left, {text}.{had}",
+        f"Left: {planned.references} trainings of references and at most {planned.trials} trials, "
+        f"{about(planned.time(jobs))}; {planned.done} trials are there already.",
         file=sys.stderr,
     )
-    cores = os.cpu_count() or 1
-    if jobs == 1 < cores and planned.studies > 1 and planned.trying > LONG:
-        print(
-            f"This machine has {cores} cores: --jobs {min(cores, planned.studies)} searches "
-            "several methods at once.",
-            file=sys.stderr,
-        )
 
 
-class _Shown:
-    """Progress on stderr, and Ctrl-C: the first lets the trial in hand go and keeps all others, the
-    second ends the process.
+@contextmanager
+def _stopping() -> Generator[threading.Event]:
+    """Ctrl-C inside: the first lets the trial in hand go and keeps all others, the second ends the
+    process.
     """
+    stopped = threading.Event()
 
-    def __init__(self, wish: Wish, root: Path, total: int):
-        self.wish, self.root, self.total = wish, root, total
-        self.stopped = threading.Event()
-        self._handlers: dict[int, Any] = {}
-
-    def __enter__(self) -> _Shown:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        self._console = Console(stderr=True)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            disable=not self._console.is_terminal,
-        )
-        self._what = "references"
-        self._task = self._bar.add_task(self._what, total=self.total, completed=self._done())
-        self._bar.start()
-        self._handlers = signals.on_end(self._interrupt)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signals.restore(self._handlers)
-        self._bar.stop()
-
-    def _interrupt(self, number: int, frame: object) -> None:
-        if self.stopped.is_set():
+    def interrupt(*_: Any) -> None:
+        if stopped.is_set():
             raise KeyboardInterrupt
-        self.stopped.set()
+        stopped.set()
 
-    def _done(self) -> int:
-        from mucore.tuning.plan import studies_of
-
-        return sum(len(study.trials) for _, study in studies_of(self.wish, self.root))
-
-    def step(self, step: Step) -> None:
-        self._bar.update(self._task, description=f"{self._what} · {step.step} {step.fraction:.0%}")
-
-    def event(self, event: Event) -> None:
-        study = event.study
-        if study is None or event.trial is None:
-            self._what = f"references of {event.task.scenario}"
-            self._bar.update(self._task, description=self._what)
-            return
-        count = len(study.settings)
-        self._what = f"{event.method} under {event.task.scenario}, setting {count}"
-        self._bar.update(self._task, completed=self._done(), description=self._what)
-        if study.finished(self.wish.trials):
-            self._console.print(_line(event.task, study), highlight=False, markup=False)
+    handlers = signals.on_end(interrupt)
+    try:
+        yield stopped
+    finally:
+        signals.restore(handlers)
 
 
-def _line(task: Task, study: Study) -> str:
+def _show(event: Event, wish: Wish) -> None:
+    study, where = event.study, f"{event.method} under {event.task.scenario}"
+    if study is None:
+        analyse.progress(0.0, f"references of {event.task.scenario}")
+        return
+    analyse.progress(len(study.settings) / wish.trials, f"{where}, setting {len(study.settings)}")
+    if study.finished(wish.trials):
+        analyse.end_progress()
+        print(f"{where}: {_outcome(study)}", file=sys.stderr)
+
+
+def _outcome(study: Study) -> str:
     choice, authors = study.choice(), study.authors
-    tried = f"{len(study.settings)} settings"
-    before = _score(authors.score) if authors and authors.candidate else "out"
-    best = "no candidate" if choice is None else _score(choice.score)
-    return f"{study.method} under {task.scenario}: {best} in {tried}, the authors' {before}"
+    before = _score(authors.score if authors and authors.candidate else None)
+    best = _score(choice.score if choice else None)
+    return f"best {best} of {len(study.settings)} settings, the authors' {before}"
 
 
-def _score(value: float) -> str:
-    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
-
-
-def _say_found(
-    found: Sequence[tuple[Task, Study]],
-    elsewhere: Sequence[tuple[Task, str]],
-    wish: Wish,
-    root: Path,
-    use: str,
-    *,
-    as_json: bool,
-) -> None:
-    from mucore.tuning.report import record
-    from mucore.tuning.together import say_elsewhere
-
-    records = [record(task, study, wish.trials, root) for task, study in found]
-    if as_json:
-        print(to_json(records, indent=2))
-    elif records:
-        _say_records(records)
-    for sentence in say_elsewhere(elsewhere):
-        print(sentence, file=sys.stderr)
-    if use and not as_json:
-        print(f"To use what was found: {use}", file=sys.stderr)
+def _score(value: float | None) -> str:
+    return "out" if value is None else f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
 def _say_records(records: Sequence[dict[str, Any]]) -> None:
@@ -300,8 +216,8 @@ def _say_records(records: Sequence[dict[str, Any]]) -> None:
                 each["method"] + (" (open)" if each["open"] else ""),
                 str(each["settings"]),
                 str(each["trials"]),
-                "out" if each["authors"] is None else _score(each["authors"]),
-                "none" if each["score"] is None else _score(each["score"]),
+                _score(each["authors"]),
+                _score(each["score"]),
                 "" if each["work"] is None else f"{each['work']:.2f}",
                 ", ".join(f"{name} {_value(v)}" for name, v in (each["values"] or {}).items()),
             )
@@ -318,19 +234,5 @@ def _say_records(records: Sequence[dict[str, Any]]) -> None:
         print(sentence, file=sys.stderr)
 
 
-def _command(task: TaskOptions, changes: Sequence[str], grid: Grid, usable: Sequence[Study]) -> str:
-    """The `run` of the very tasks that were searched, with the methods that came to a setting."""
-    methods = dict.fromkeys(study.method for study in usable)
-    words = ["python", "-m", "mucore", "run", "--dataset", grid.dataset, "--model", grid.model]
-    words += ["--preset", grid.preset, "--scenario", ",".join(each.id for each in grid.scenarios)]
-    words += [] if task.budget is None else ["--budget", task.budget]
-    for change in changes:
-        words += ["--set", change]
-    words += ["--methods", ",".join(methods), "--method-preset", "tuned", "--seeds", "0-4"]
-    return shlex.join(words)
-
-
 def _value(value: Any) -> str:
-    if isinstance(value, float) and math.isfinite(value):
-        return f"{value:.3g}"
-    return "none" if value is None else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -12,32 +12,24 @@ from mucore.tuning.study import Study, write_json
 
 def settings(studies: Iterable[Study]) -> list[Tuned]:
     """The setting of each study that has come to its end, and to one."""
-    found = []
-    for study in studies:
-        choice = study.choice()
-        if choice is None or not study.finished():
-            continue
-        task = dict(study.task)  # as `Task.content` has it
-        found.append(
-            Tuned(
-                method=study.method,
-                values=choice.values,
-                scenario=task.pop("scenario"),
-                trials=len(study.settings),
-                cap=study.cap,
-                open=study.open,
-                **task,
-            )
+    return [
+        Tuned(
+            method=study.method,
+            values=choice.values,
+            trials=len(study.settings),
+            cap=study.cap,
+            open=study.open,
+            **study.task,  # as `Task.content` has it
         )
-    return found
+        for study in studies
+        if (choice := study.choice()) is not None and study.finished()
+    ]
 
 
 def is_of(setting: Tuned, study: Study) -> bool:
-    """Whether a setting is for the method and the task of a study. What a file of an earlier
-    version does not say of its task counts as the same.
-    """
+    """Whether a setting is for the method and the task of a study."""
     return setting.method == study.method and all(
-        getattr(setting, name) in (None, value) for name, value in study.task.items()
+        getattr(setting, name) == value for name, value in study.task.items()
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import threading
 from functools import partial
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from mucore import catalog
 from mucore.runner import apart
-from mucore.runner.estimate import available
 from mucore.runner.jobs import Pulse
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store
@@ -26,8 +24,6 @@ from mucore.tuning.study import Folder
 
 if TYPE_CHECKING:
     from mucore.tuning.search import Event
-
-log = logging.getLogger("mucore")
 
 NAMED = 3  # methods or scenarios that a title names
 
@@ -57,11 +53,16 @@ def start(store: Store, grid: Grid, wish: Wish) -> Job:
 
 
 def title(wish: Wish) -> str:
-    """ "Search of settings: SCRUB and DUCK under Whole class"."""
-    methods = dict.fromkeys(name for _, names in wish.tasks for name in names)
-    scenarios = dict.fromkeys(catalog.scenario(task.scenario).title for task, _ in wish.tasks)
-    who = _listed([catalog.method(name).title for name in methods], "methods")
-    return f"Search of settings: {who} under {_listed(list(scenarios), 'scenarios')}"
+    """ "Search of settings: SCRUB, DUCK under Whole class"."""
+    names = dict.fromkeys(name for _, names in wish.tasks for name in names)
+    scenarios = dict.fromkeys(task.scenario for task, _ in wish.tasks)
+    methods = _listed([catalog.method(name).title for name in names], "methods")
+    where = _listed([catalog.scenario(name).title for name in scenarios], "scenarios")
+    return f"Search of settings: {methods} under {where}"
+
+
+def _listed(names: list[str], what: str) -> str:
+    return ", ".join(names) if len(names) <= NAMED else f"{len(names)} {what}"
 
 
 def work_on(
@@ -72,15 +73,12 @@ def work_on(
 
 
 def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> None:
-    """Search, and leave what was found in the home. One processor is left to those who read pages;
-    a GPU takes one process. Raises `Cancelled`, `MucoreError`.
-    """
+    """Search, and leave what was found in the home. Raises `Cancelled`, `MucoreError`."""
     from mucore.engine.device import resolve_device
-    from mucore.tuning.together import say_elsewhere, search
+    from mucore.tuning.together import search
 
     grid = parse_grid(job.spec["search"])
     wish, _ = wish_of(grid, **{name: job.spec[name] for name in ("trials", "seed", "cap")})
-    on_cpu = resolve_device(device).type == "cpu"
     pulse.report("references", share(store, wish))
 
     def event(event: Event) -> None:
@@ -90,29 +88,22 @@ def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> No
             step = f"{catalog.method(event.method).title}, {scenario}: {len(study.trials)} trials"
         pulse.report(step, share(store, wish))
 
-    elsewhere = search(
+    search(
         grid,
         wish,
         store,
         store.home / FOLDER,
-        jobs=_processes(on_cpu),
+        jobs=processes(resolve_device(device).type == "cpu"),
         device=device,
         cancelled=pulse.cancelled,
         on_event=event,
     )
-    for sentence in say_elsewhere(elsewhere):
-        log.warning(sentence)
 
 
-def processes(store: Store) -> int:
-    """In how many processes a search of this home will work, as far as can be told without torch:
-    by the device that its workers have.
+def processes(on_cpu: bool) -> int:
+    """In how many processes a search works: one processor is left to those who read pages, a GPU
+    takes one.
     """
-    device, _ = available(store)
-    return _processes(device == "cpu")
-
-
-def _processes(on_cpu: bool) -> int:
     return max((os.cpu_count() or 1) - 1, 1) if on_cpu else 1
 
 
@@ -128,9 +119,3 @@ def share(store: Store, wish: Wish) -> float:
             had = len(study.trials) if study is not None else 0
             done.append(had / (had + left(wish, study)))
     return sum(done) / len(done)
-
-
-def _listed(names: list[str], what: str) -> str:
-    if len(names) > NAMED:
-        return f"{len(names)} {what}"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mucore import catalog
@@ -88,48 +88,30 @@ def wish_of(
 
 
 def studies_of(wish: Wish, root: Path) -> list[tuple[Task, Study]]:
-    """The studies that there are of what was wished for."""
-    pairs = []
-    for task, methods in wish.tasks:
-        folder = Folder(root, task)
-        for name in methods:
-            study = folder.study(name, revision=revision_of(name))
-            if study is not None:
-                pairs.append((task, study))
-    return pairs
+    """The studies that there are of what was wished for. Raises `BadFile`."""
+    return [
+        (task, study)
+        for task, methods in wish.tasks
+        for name in methods
+        if (study := Folder(root, task).study(name, revision=revision_of(name))) is not None
+    ]
 
 
-def refuse_other_means(wish: Wish, root: Path) -> None:
-    """Raise `BadValue` where there is a study that `wish` cannot go on with; asked before anything
-    is trained for it.
-    """
-    for task, methods in wish.tasks:
-        folder = Folder(root, task)
-        for name in methods:
-            revision = revision_of(name)
-            check_means(
-                wish, folder.study(name, revision=revision) or folder.aside(name, revision=revision)
-            )
-
-
-def check_means(wish: Wish, study: Study | None) -> None:
+def check_means(wish: Wish, root: Path) -> None:
     """Raise `BadValue` where a study is of another seed or cap than is wished for: all its trials
     have the same means. An open one has a cap of its own, whatever that of the others.
     """
-    if study is None:
-        return
-    who = f"The study of {study.method} under {study.task['scenario']}"
-    second = "or name another folder with --studies to begin a second study."
-    if study.seed != wish.seed:
-        raise BadValue(
-            f"{who} began on seed {study.seed} and goes on there, but got seed {wish.seed}. Give "
-            f"--seed {study.seed}, {second}"
-        )
-    if not study.open and study.cap != wish.cap:
-        raise BadValue(
-            f"{who} lets a trial take {said(study.cap)} of Retrain's work and goes on so, but got "
-            f"a cap of {said(wish.cap)}. Give --cap {said(study.cap)}, {second}"
-        )
+    for task, study in studies_of(wish, root):
+        for flag, began, wanted in (
+            ("--seed", study.seed, wish.seed),
+            ("--cap", study.cap, study.cap if study.open else wish.cap),
+        ):
+            if began != wanted:
+                raise BadValue(
+                    f"The study of {study.method} under {task.scenario} began with {flag} {began} "
+                    f"and goes on so, but got {wanted}. Give {flag} {began}, or name another "
+                    "folder with --studies to begin a second study."
+                )
 
 
 def revision_of(method: str) -> str:
@@ -142,18 +124,16 @@ def revision_of(method: str) -> str:
 @dataclass(frozen=True)
 class Plan:
     """`references` are trainings, `trials` at most: clear losers stop earlier, and so does a search
-    that brings no improvement. `done` are trials that there are, those of `aside` studies among
-    them, which were put aside for other code and are brought back. `studies` are not over yet.
+    that brings no improvement. `done` are trials that there are. `studies` are not over yet.
     `making` and `trying` are the likely seconds of references and of trials in one process.
     """
 
-    references: int
-    trials: int
-    done: int
-    aside: int
-    studies: int
-    making: float
-    trying: float
+    references: int = 0
+    trials: int = 0
+    done: int = 0
+    studies: int = 0
+    making: float = 0.0
+    trying: float = 0.0
 
     def time(self, processes: int = 1) -> Span:
         """How long it takes so many processes: no two work on one study, and one makes the
@@ -164,38 +144,35 @@ class Plan:
 
 
 def plan(wish: Wish, store: Store, root: Path) -> Plan:
-    """Raises `BadFile` where the folder is another task's, `BadValue` where a study in it is of
-    another seed or cap.
-    """
-    references, trials, done, aside, unfinished = 0, 0, 0, 0, 0
-    making, trying = 0.0, 0.0
+    """Raises `BadFile`, and `BadValue` where a study is of another seed or cap."""
+    check_means(wish, root)
+    found = Plan()
     for task, methods in wish.tasks:
         folder = Folder(root, task)
-        folder.facts()  # a damaged file is told of before anything is trained
         studies = {name: folder.study(name, revision=revision_of(name)) for name in methods}
-        for name in methods:
-            if (before := folder.aside(name, revision=revision_of(name))) is not None:
-                studies[name] = before
-                aside += 1
-        for study in studies.values():
-            check_means(wish, study)
         counts = {name: left(wish, study) for name, study in studies.items()}
-        done += sum(len(study.trials) for study in studies.values() if study is not None)
-        if not any(counts.values()):
-            continue
-        missing = missing_references(wish, task, store)
-        expected = forecast(store, missing).expect(missing)
-        references += len(missing)
-        making += sum(expected[spec.key].seconds for spec in missing)
-        retrain = task.spec("retrain", seed=wish.seed)
-        kept = store.get_model(retrain.model_key)
-        whole = kept.cost["seconds"] if kept else expected[retrain.key].work
-        unknown = SPENT * wish.cap * whole
-        for name, count in counts.items():
-            trials += count
-            unfinished += count > 0
-            trying += min(count, USUAL) * (_seconds(studies[name], unknown) + JUDGING)
-    return Plan(references, trials, done, aside, unfinished, making, trying)
+        found = replace(
+            found,
+            trials=found.trials + sum(counts.values()),
+            done=found.done + sum(len(study.trials) for study in studies.values() if study),
+            studies=found.studies + sum(map(bool, counts.values())),
+        )
+        if any(counts.values()):
+            missing = missing_references(wish, task, store)
+            retrain = task.spec("retrain", seed=wish.seed)
+            expected = forecast(store, missing).expect(missing)
+            kept = store.get_model(retrain.model_key)
+            whole = kept.cost["seconds"] if kept else expected[retrain.key].work
+            unknown = SPENT * wish.cap * whole
+            seconds = {name: _seconds(study, unknown) for name, study in studies.items()}
+            found = replace(
+                found,
+                references=found.references + len(missing),
+                making=found.making + sum(expected[spec.key].seconds for spec in missing),
+                trying=found.trying
+                + sum(min(n, USUAL) * (seconds[name] + JUDGING) for name, n in counts.items()),
+            )
+    return found
 
 
 def missing_references(wish: Wish, task: Task, store: Store) -> list[RunSpec]:

@@ -44,16 +44,7 @@ def edges(study: Study, facts: Facts | None) -> tuple[str, ...]:
     choice = study.choice()
     if choice is None or facts is None:
         return ()
-    return Space(study.method, facts.sizes, {}, study.space).edges(choice.values)
-
-
-def foreign(task: Task, study: Study, facts: Facts) -> int:
-    """How many settings, the authors' left out, are none of the space that was searched last: the
-    card had another one when they were drawn, and the sampler leaves them out.
-    """
-    usual = task.spec(study.method, seed=study.seed).parameters
-    space = Space(study.method, facts.sizes, usual, study.space)
-    return sum(not space.holds(each.values) for each in study.settings[1:])
+    return Space(study.method, facts.sizes, {}).edges(choice.values)
 
 
 def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list[str]:
@@ -66,27 +57,15 @@ def cautions(task: Task, study: Study, trials: int, facts: Facts | None) -> list
             f"{task.title}: doing nothing is inside the verdict's margin here ({nothing:.2f}), so "
             "a setting that does nothing may win."
         )
-    if study.exhausted and tried < trials:
-        said.append(f"{who}: of its space no more than {tried} settings are cheap enough.")
     if choice is None and study.finished(trials):
         said.append(
             f"{who}: none of {tried} settings may be chosen: {why_none(study)}. A higher --cap may "
             "find one, or a wider `search` on its card."
         )
-    elif found := edges(study, facts):
+    if found := edges(study, facts):
         said.append(
             f"{who}: the chosen setting lies at the edge of the space ({'; '.join(found)}), and a "
             "better one may lie beyond. Widen `search` on its card; the trials that there are stay."
-        )
-    if facts is not None and (count := foreign(task, study, facts)):
-        said.append(
-            f"{who}: {count} of {tried} settings were drawn from another space, before `search` on "
-            "its card was changed. They may be chosen, but teach the sampler nothing."
-        )
-    if choice is not None and nothing is not None and choice.score > nothing:
-        said.append(
-            f"{who}: the chosen setting lies further from Retrain ({choice.score:.3g}) than the "
-            f"original itself ({nothing:.3g})."
         )
     if study.open:
         said.append(

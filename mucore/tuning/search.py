@@ -10,25 +10,25 @@ share the work, and a search that was stopped goes on as if it had not been.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from mucore.engine.memory import give_back, keep_freed
-from mucore.engine.run import Callbacks, Progress
+from mucore.engine.run import Callbacks
 from mucore.errors import Cancelled, MucoreError, StoreError
-from mucore.files import write
 from mucore.runner.session import Session
 from mucore.runner.training_records import threads
 from mucore.store import Store
-from mucore.store.trouble import awaited, patient, waiting
+from mucore.store.trouble import awaited, waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
-from mucore.tuning.plan import OPEN, SLACK, Wish, check_means, revision_of
+from mucore.tuning.plan import OPEN, SLACK, Wish, revision_of
 from mucore.tuning.space import Space, draw, optimiser
 from mucore.tuning.study import Facts, Folder, Study, Trial, seeds_from
 from mucore.tuning.task import Task
@@ -48,22 +48,16 @@ class Event:
 
 
 class StudiesFailed(MucoreError):
-    """Studies that could not go on; all others of the search did, but those `elsewhere`, by task
-    and method, on which somebody else works.
-    """
-
-    def __init__(self, sentence: str, elsewhere: Sequence[tuple[Task, str]] = ()):
-        super().__init__(sentence)
-        self.elsewhere = list(elsewhere)
+    """Studies that could not go on; all others of the search did."""
 
 
 class Search:
     """Works on the studies below `root` until none of `wish` is left that nobody else works on.
 
-    `on_event` is told of each step, `on_progress` of the run in hand; `cancelled` is asked at every
-    step of it. What is finished is written down before anything else begins. A store that is
-    locked, full or away is waited for. A study that cannot go on keeps no other from it: `failed`
-    has the reason, by task and method, and its trials stay.
+    `on_event` is told of each trial, `cancelled` is asked at every step of one. What is finished is
+    written down before anything else begins. A store that is locked, full or away is waited for. A
+    study that cannot go on keeps no other from it: `failed` has the reason, by task and method, and
+    its trials stay.
     """
 
     def __init__(
@@ -75,11 +69,10 @@ class Search:
         device: str = "auto",
         cancelled: Callable[[], bool] | None = None,
         on_event: Callable[[Event], None] = lambda _: None,
-        on_progress: Callable[[Progress], None] | None = None,
     ):
         self.wish, self.root, self.on_event = wish, root, on_event
         self.session = Session(store, device)
-        self.callbacks = Callbacks(on_progress=on_progress, cancelled=cancelled)
+        self.callbacks = Callbacks(cancelled=cancelled)
         self.failed: dict[tuple[str, str], str] = {}
         self._judges: dict[int, Judge] = {}
         if self.session.device.type == "cpu":
@@ -99,7 +92,7 @@ class Search:
                     continue
                 facts = self.references(task)
                 for method in left:
-                    with claimed(lock(folder, method)) as mine:
+                    with claimed(folder.path, method) as mine:
                         if mine:
                             self._isolated(folder, facts, method)
                             give_back()
@@ -122,7 +115,7 @@ class Search:
         """
         optimiser()
         folder = Folder(self.root, task)
-        mine = claimed(lock(folder, "task"), wait=self.callbacks.cancelled or _never)
+        mine = claimed(folder.path, "task", wait=self.callbacks.cancelled or (lambda: False))
         with mine, threads(1), waiting(self._wait):
             before, seeds, sizes = folder.facts(), {}, {}
             for seed in seeds_from(self.wish.seed):
@@ -166,9 +159,9 @@ class Search:
         """Bring one study to its end."""
         judge = self._judge(folder.task, self.wish.seed)
         space = judge.space(method)
-        study = folder.take_up(method, revision=revision_of(method))
-        check_means(self.wish, study)  # somebody may have begun it since this search did
+        study = folder.study(method, revision=revision_of(method))
         if study is None:
+            folder.put_aside(method)
             most = SLACK * self.wish.cap * judge.whole
             fits = draw(space, [], seed=self.wish.seed, most=most)
             study = Study(
@@ -182,8 +175,6 @@ class Search:
         study = replace(study, asked=self.wish.trials)
         while (wanted := self._next(study, space, judge)) is not None:
             values, seed, had = wanted
-            if seed == study.seed:  # the card may have changed since the study began
-                study = replace(study, space=dict(space.search), drained=False)
             # what fitted on one seed is not cut short on another, whose data cost a bit more
             most = SLACK * max(study.cap, had)
             trial = self._trial(
@@ -199,7 +190,7 @@ class Search:
             folder.write(study)
             self.on_event(Event(folder.task, method, study, trial))
         if not study.finished(self.wish.trials):  # or it would be gone on with at every start
-            folder.write(replace(study, space=dict(space.search), drained=True))
+            folder.write(replace(study, drained=True))
 
     def _next(self, study: Study, space: Space, judge: Judge) -> tuple[Values, int, float] | None:
         """The next setting, its seed, and the work that it took on those before."""
@@ -251,60 +242,27 @@ class Search:
             time.sleep(min(left, 0.5))
 
 
-@patient
-def lock(folder: Folder, name: str) -> Path:
-    """What `claimed` takes for a study, or for what a task's studies share ("task"): beside the
-    files, so that searches of several homes see each other, too. Git leaves these alone.
+@contextmanager
+def claimed(folder: Path, name: str, *, wait: Callable[[], bool] | None = None) -> Generator[bool]:
+    """Whether this process has a study for itself inside, or what a task's studies share ("task").
+    The lock lies beside the files, so that searches of several homes see each other, too, and goes
+    with a process that dies. With `wait` it waits for whoever has it, and asks that function
+    whether to give up, which raises `Cancelled`. Raises `StoreError` where there can be no lock.
     """
-    path = folder.path / ".locks"
-    if not (path / ".gitignore").exists():
-        write(path / ".gitignore", b"*\n")
-    return path / f"{name}.lock"
-
-
-def _never() -> bool:
-    return False
-
-
-@contextlib.contextmanager
-def claimed(path: Path, *, wait: Callable[[], bool] | None = None) -> Generator[bool]:
-    """Whether this process has the lock `path` for itself inside. With `wait` it waits for whoever
-    has it, and asks that function whether to give up, which raises `Cancelled`. Raises `StoreError`
-    where there can be no lock.
-
-    The lock is a database's, which every system lets go when a process dies.
-    """
-    with _told(path):
+    path = folder / ".locks" / f"{name}.lock"
+    lock = FileLock(path, poll_interval=0.2)
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-    try:
-        while not (mine := _begin(connection, path)) and wait is not None:
-            if wait():
-                raise Cancelled
-            time.sleep(0.2)
-        yield mine
-    finally:
-        connection.close()
-
-
-def _begin(connection: sqlite3.Connection, path: Path) -> bool:
-    with _told(path):
-        try:
-            connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:  # the lower byte is the kind
-                raise
-            return False
-    return True
-
-
-@contextlib.contextmanager
-def _told(path: Path) -> Generator[None]:
-    """A file system that takes no lock, or no file, must not look like somebody else at work."""
-    try:
-        yield
-    except (OSError, sqlite3.Error) as error:
+        with suppress(Timeout):
+            lock.acquire(timeout=0 if wait is None else 1e9, cancel_check=wait)
+    except (OSError, NotImplementedError) as error:
         raise StoreError(
             f"{path} cannot be locked: {error}. See that its folder can be written to, or name "
             "another one with --studies."
         ) from error
+    if wait is not None and not lock.is_locked:
+        raise Cancelled
+    try:
+        yield lock.is_locked
+    finally:
+        lock.release()

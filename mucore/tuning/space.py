@@ -36,18 +36,16 @@ def work(forward: float, backward: float) -> float:
 @dataclass(frozen=True)
 class Space:
     """The space of `method`; `facts` are what formulas count with (`formulas.NAMES`), `usual` the
-    authors' parameters under the task. `recorded` is the card's `search` as a study wrote it down;
-    without it, that of the card as it is now counts.
+    authors' parameters under the task.
     """
 
     method: str
     facts: Mapping[str, Any]
     usual: Mapping[str, Any]
-    recorded: Mapping[str, Between | Among] | None = None
 
     @property
     def search(self) -> Mapping[str, Between | Among]:
-        return catalog.method(self.method).search if self.recorded is None else self.recorded
+        return catalog.method(self.method).search
 
     def bounds(self, name: str) -> tuple[float, float]:
         """The ends of a range, as numbers."""
@@ -80,23 +78,22 @@ class Space:
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether a setting could have been drawn from this space."""
-        seen: dict[str, Any] = {}
-        for name, space in self.search.items():
-            if self.searched(name, seen) != (name in values):
-                return False
-            if name not in values:
-                continue
-            value = seen[name] = values[name]
-            if isinstance(space, Among):
-                if value not in space.values:
+        asked: list[str] = []
+        for name in self.search:
+            if self.searched(name, {each: values[each] for each in asked}):
+                if name not in values:
                     return False
-            elif not isinstance(value, (int, float)):
-                return False
-            else:
-                low, high = self.bounds(name)
-                if not low <= value <= high:
-                    return False
-        return len(seen) == len(values)
+                asked.append(name)
+        return set(asked) == set(values) and all(
+            self._contains(name, value) for name, value in values.items()
+        )
+
+    def _contains(self, name: str, value: Any) -> bool:
+        space = self.search[name]
+        if isinstance(space, Among):
+            return value in space.values
+        low, high = self.bounds(name)
+        return isinstance(value, (int, float)) and low <= value <= high
 
     def predicted(self, values: Mapping[str, Any]) -> float:
         """Gradient samples of a setting by the card's formulas; a bound where the method has a stop
@@ -125,51 +122,38 @@ class Space:
         """The parameters whose value lies within `EDGE` of an end of its range, or at an end of
         three numbers or more, as "lr, upper end": there the space may be too narrow.
 
-        An end beyond which the card allows nothing, or which a formula draws, is none, and what is
-        not searched, or was of an earlier card, has none.
+        An end beyond which the card allows nothing, or which a formula draws, is none.
         """
         cards = {p.name: p for p in catalog.method(self.method).parameters}
         found = []
         for name, value in values.items():
-            space = self.search.get(name)
-            if space is None or name not in cards:
+            if name not in self.search or not _is_number(value):
                 continue
-            if not _is_number(value):  # the authors' "none" where numbers are searched
-                continue
-            if isinstance(space, Among):
-                numbers = [each for each in space.values if _is_number(each)]
-                if len(numbers) < 3:
-                    continue
-                low, high, at = min(numbers), max(numbers), float(value)
-                place = 0.0 if at == low else 1.0 if at == high else 0.5
-                ends: Sequence[float | str] = (low, high)
-            else:
-                low, high = self.bounds(name)
-                ends = (space.low, space.high)
-                place = _place(float(value), low, high, space.log)
+            low, high, place = self._range(name, float(value))
             for share, end, limit, word in (
-                (place, ends[0], cards[name].low, "lower"),
-                (1 - place, ends[1], cards[name].high, "upper"),
+                (place, low, cards[name].low, "lower"),
+                (1 - place, high, cards[name].high, "upper"),
             ):
                 last = isinstance(end, str) or (limit is not None and float(end) == limit)
                 if share <= EDGE and not last:
                     found.append(f"{name}, {word} end")
         return tuple(found)
 
+    def _range(self, name: str, value: float) -> tuple[float | str, float | str, float]:
+        """The ends of what is searched, as the card has them, and where a value lies, 0 to 1."""
+        space = self.search[name]
+        if isinstance(space, Among):
+            numbers = sorted(each for each in space.values if _is_number(each))
+            low, high = (numbers[0], numbers[-1]) if len(numbers) > 2 else (-math.inf, math.inf)
+            return low, high, 0.0 if value == low else 1.0 if value == high else 0.5
+        low, high = self.bounds(name)
+        if space.log:
+            value, low, high = (math.log(max(each, 1e-300)) for each in (value, low, high))
+        return space.low, space.high, 0.5 if low == high else (value - low) / (high - low)
+
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _place(value: float, low: float, high: float, log: bool) -> float:
-    """Where a value lies in its range, 0 to 1, the authors' perhaps outside."""
-    if low == high:
-        return 0.5
-    if log and value <= 0:
-        return 0.0
-    if log:
-        value, low, high = math.log(value), math.log(low), math.log(high)
-    return (value - low) / (high - low)
 
 
 def draw(
@@ -194,15 +178,8 @@ def draw(
         )
     study = optuna.create_study(sampler=sampler)
     for values, score in tried:
-        if not space.holds(values):  # from a space that was narrower or wider
-            continue
-        study.add_trial(
-            optuna.trial.create_trial(
-                params=_as_drawn(space, values),
-                distributions={name: _distribution(space, name) for name in values},
-                value=score,
-            )
-        )
+        if space.holds(values):  # else from a space that was narrower or wider
+            study.add_trial(_as_trial(space, values, score))
     known = [dict(values) for values, _ in tried]
     for _ in range(DRAWS):
         trial = study.ask()
@@ -219,7 +196,7 @@ def draw(
     return None
 
 
-def _suggest(trial: optuna.Trial, space: Space, name: str) -> Any:
+def _suggest(trial: optuna.trial.BaseTrial, space: Space, name: str) -> Any:
     found = space.search[name]
     if isinstance(found, Among):
         return found.values[trial.suggest_categorical(name, range(len(found.values)))]
@@ -230,23 +207,18 @@ def _suggest(trial: optuna.Trial, space: Space, name: str) -> Any:
     return min(max(float(f"{value:.{DIGITS}g}"), low), high)
 
 
-def _distribution(space: Space, name: str) -> Any:
-    optuna, found = optimiser(), space.search[name]
-    if isinstance(found, Among):
-        return optuna.distributions.CategoricalDistribution(range(len(found.values)))
-    low, high = space.bounds(name)
-    if _whole(space.method, name):
-        return optuna.distributions.IntDistribution(math.ceil(low), math.floor(high), log=found.log)
-    return optuna.distributions.FloatDistribution(low, high, log=found.log)
-
-
-def _as_drawn(space: Space, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Categories by their place, for optuna keeps none that are lists."""
-    drawn = {}
+def _as_trial(space: Space, values: Mapping[str, Any], score: float) -> optuna.trial.FrozenTrial:
+    """A setting as optuna knows it: categories by their place, for it keeps none that are lists."""
+    drawn = dict(values)
     for name, value in values.items():
-        found = space.search[name]
-        drawn[name] = found.values.index(value) if isinstance(found, Among) else value
-    return drawn
+        if isinstance(found := space.search[name], Among):
+            drawn[name] = found.values.index(value)
+    trial = optimiser().trial.FixedTrial(drawn)
+    for name in values:
+        _suggest(trial, space, name)
+    return optimiser().trial.create_trial(
+        params=drawn, distributions=trial.distributions, value=score
+    )
 
 
 def _whole(method: str, name: str) -> bool:

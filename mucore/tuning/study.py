@@ -3,7 +3,7 @@ goes on where it was, on any machine, so nights add up.
 
     FOLDER/<task>/task.json      the task, and what its references are like on each seed
     FOLDER/<task>/<method>.json  one trial a line
-    FOLDER/<task>/earlier/       studies of other code, which are gone on with when it comes back
+    FOLDER/<task>/earlier/       studies of other code, which nothing reads
 
 Imports no torch.
 """
@@ -11,7 +11,6 @@ Imports no torch.
 from __future__ import annotations
 
 import json
-import logging
 import math
 import statistics
 from collections.abc import Callable, Generator, Mapping
@@ -21,21 +20,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from mucore import catalog
-from mucore.catalog.cards import Among, Between
-from mucore.errors import LONGEST_PATH, BadFile, StoreError, UnknownName, said
+from mucore.errors import LONGEST_PATH, BadFile, said
 from mucore.files import write
 from mucore.store.trouble import patient
 from mucore.tuning.objective import REVISION, WORST, Limit, Numbers, limits, score
 from mucore.tuning.task import Task
 
-log = logging.getLogger("mucore")
-
 SEEDS = 3  # on which a setting is judged: fewer say nothing of the spread over seeds
 PATIENCE = 10  # settings in a row that are no better than the best before a search ends
-_AS_WRITTEN = ConfigDict(extra="forbid")  # of what is read from a file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +40,6 @@ class Trial:
     `work` is in gradient samples, as a share of Retrain's; `seconds` are the processor's for the
     method alone. `ended` says why there are no numbers; "" where there are.
     """
-
-    __pydantic_config__ = _AS_WRITTEN
 
     seed: int
     values: Mapping[str, Any]
@@ -95,13 +87,10 @@ class Setting:
 class Study:
     """The trials of one method. `revision` is that of its code: the card's, or the hash of a user's
     own file. `cap` is the share of Retrain's gradient samples that a trial may take; `open` says
-    that nothing the method can do costs as little as the others may, so its cap is another. `space`
-    is the card's `search` as it was when a setting was looked for last; None of what an earlier
-    version of this program wrote. `drained`: no further one was found there. `asked`: so many
-    settings at most were asked for when it was worked on last.
+    that nothing the method can do costs as little as the others may, so its cap is another.
+    `drained`: no further setting was found. `asked`: so many settings at most were asked for when
+    it was worked on last.
     """
-
-    __pydantic_config__ = _AS_WRITTEN
 
     task: Mapping[str, Any]
     method: str
@@ -110,19 +99,8 @@ class Study:
     cap: float
     open: bool
     trials: tuple[Trial, ...] = ()
-    space: Mapping[str, Between | Among] | None = None
     drained: bool = False
     asked: int = 0
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether nothing is left to draw: nothing was, and the space is no other since."""
-        if not self.drained:
-            return False
-        try:
-            return self.space == catalog.method(self.method).search
-        except UnknownName:  # nobody can go on with it either
-            return True
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -168,7 +146,7 @@ class Study:
         drawn.
         """
         most = self.asked if trials is None else trials
-        enough = self.since >= PATIENCE or len(self.settings) >= most or self.exhausted
+        enough = self.since >= PATIENCE or len(self.settings) >= most or self.drained
         return enough and not self.pending()
 
     def falling(self) -> list[float | None]:
@@ -205,11 +183,9 @@ class Facts:
     of each seed of a search the numbers of `original` and `retrain`.
     """
 
-    __pydantic_config__ = _AS_WRITTEN
-
     task: Mapping[str, Any]
     sizes: Numbers
-    seeds: Mapping[str, Mapping[str, Numbers]]
+    seeds: Mapping[str, Mapping[str, Any]]
 
     def limits(self, first: int) -> dict[str, Limit]:
         """The margins that a search on the seed `first` and the two after it goes by. Raises
@@ -217,7 +193,7 @@ class Facts:
         """
         known = [self.seeds[str(seed)] for seed in seeds_from(first)]
         parts = ([each[who] for each in known] for who in ("original", "retrain"))
-        # earlier versions did not write down the accuracy of guessing
+        # version 0.2 did not write down the accuracy of guessing
         chance = self.sizes.get("chance", 1 / self.sizes["classes"])
         return limits(self.task["scenario"], *parts, chance=chance)
 
@@ -232,6 +208,7 @@ class Facts:
         )
 
 
+# what 0.2 wrote besides is left out
 _STUDY, _FACTS = TypeAdapter(Study), TypeAdapter(Facts)
 
 
@@ -245,13 +222,8 @@ class Folder:
         return self.path / f"{method}.json"
 
     def facts(self) -> Facts | None:
-        """Raises `BadFile` where the folder is another task's, or of a later rule."""
-        facts = _load_facts(self.path / "task.json")
-        if facts is not None and facts.task != self.task.content():
-            raise BadFile(
-                f"{self.path} holds studies of another task. Name another folder with --studies."
-            )
-        return facts
+        """Raises `BadFile`."""
+        return _load_facts(self.path / "task.json")
 
     @patient
     def write_facts(self, facts: Facts) -> None:
@@ -259,147 +231,79 @@ class Folder:
 
     def study(self, method: str, *, revision: str) -> Study | None:
         """The study of a method with its code as it is now; None where there is none, or one of
-        other code, whose scores are not those of this one. Changes no file. Raises `BadFile`.
+        other code, whose scores are not those of this one. Raises `BadFile`.
         """
         found = load(self.study_file(method))
         return found if found is not None and found.revision == revision else None
 
-    def aside(self, method: str, *, revision: str) -> Study | None:
-        """The study of this code where it was put aside for one of other code, and none of this
-        code has been begun since. Changes no file. Raises `BadFile`.
-        """
-        if self.study(method, revision=revision) is not None:
-            return None
-        return load(self._aside(method, revision))
-
     @patient
-    def take_up(self, method: str, *, revision: str) -> Study | None:
-        """As `study`, for a search that begins to write: a study of other code is put aside, and
-        one of this code is brought back from there. No file is overwritten; the log tells of both.
-        Raises `BadFile`, `StoreError`.
-        """
-        place, now = self.study_file(method), load(self.study_file(method))
-        if now is not None and now.revision == revision:
-            return now
-        before = load(self._aside(method, revision))
-        if now is not None:
-            to = self._free(method, now.revision)
-            _move(place, to)
-            log.warning(
-                "the study of %s (%d trials) is of other code: put aside as %s, and taken up again "
-                "when that code comes back",
-                method,
-                len(now.trials),
-                to,
+    def put_aside(self, method: str) -> None:
+        """Make room for a study of other code; the trials that there are stay in a file."""
+        if (found := load(self.study_file(method))) is not None:
+            write(
+                self.path / "earlier" / f"{method}-{found.revision}.json",
+                self.study_file(method).read_bytes(),
             )
-        if before is not None:
-            _move(self._aside(method, revision), place)
-            log.warning(
-                "the study of %s with this code (%d trials) was put aside before: it goes on",
-                method,
-                len(before.trials),
-            )
-        return before
-
-    def _aside(self, method: str, revision: str) -> Path:
-        return self.path / "earlier" / f"{method}-{revision}.json"
-
-    def _free(self, method: str, revision: str) -> Path:
-        """Where a study is put aside: under another name where one of its code lies there already,
-        begun in another home or by an earlier version.
-        """
-        path, number = self._aside(method, revision), 1
-        while path.exists():
-            number += 1
-            path = self._aside(method, f"{revision}-{number}")
-        return path
 
     @patient
     def write(self, study: Study) -> None:
         """One trial a line, so that differences can be read."""
-        usual = {"space": None, "drained": False, "asked": 0}
-        head = {
-            name: value
-            for name, value in asdict(study).items()
-            if name not in ("trials", "task") and usual.get(name, ...) != value
-        }
-        rows = ",\n".join(f"  {_line(_row(trial))}" for trial in study.trials)
+        head = asdict(study)
+        task, trials = head.pop("task"), head.pop("trials")
+        rows = ",\n".join(f"  {_line(_row(trial))}" for trial in trials)
         text = (
-            f'{{"rule": {REVISION},\n "task": {_line(study.task)},\n "study": {_line(head)},\n'
+            f'{{"rule": {REVISION},\n "task": {_line(task)},\n "study": {_line(head)},\n'
             f' "trials": [\n{rows}\n ]}}\n'
         )
         write(self.study_file(study.method), text.encode())
 
 
 def load(path: Path) -> Study | None:
-    """A study from its file; None where there is none. What an earlier version found is scored
-    anew. Raises `BadFile`.
+    """A study from its file; None where there is none. What version 0.2 found is scored anew.
+    Raises `BadFile`.
     """
-    content = read(path)
-    if content is None:
-        return None
-    with _whole(path, "a study"):
-        _check_rule(path, content)
-        rows = [{n: v for n, v in row.items() if n != "still"} for row in content["trials"]]
+    with _readable(path):
+        if (content := read(path)) is None:
+            return None
         study = _STUDY.validate_python(
-            {"task": content["task"], **content["study"], "trials": rows}
+            {"task": content["task"], **content["study"], "trials": content["trials"]}
         )
-        return study if content["rule"] == REVISION else _scored(study, path)
-
-
-def _scored(study: Study, path: Path) -> Study:
-    """A study with the scores of this version. One that was put aside lies a folder deeper."""
-    facts = _load_facts(path.parent / "task.json") or _load_facts(path.parents[1] / "task.json")
-    if facts is None:
-        raise BadFile(
-            f"{path} is of an earlier version, and task.json, by which it is scored anew, is not "
-            "beside it. Put that back, or remove both."
+        if content["rule"] == REVISION:
+            return study
+        facts = _load_facts(path.with_name("task.json"))
+        if facts is None:
+            raise BadFile(f"{path} needs task.json beside it, by which it is scored. Put it back.")
+        margins = facts.limits(study.seed)
+        return replace(
+            study,
+            trials=tuple(
+                trial if trial.ended else replace(trial, score=score(trial.gaps, margins))
+                for trial in study.trials
+            ),
         )
-    margins = facts.limits(study.seed)
-    trials = (
-        trial if trial.ended else replace(trial, score=score(trial.gaps, margins))
-        for trial in study.trials
-    )
-    return replace(study, trials=tuple(trials))
 
 
 def _load_facts(path: Path) -> Facts | None:
     """As `load`, for what the studies of a task share."""
-    content = read(path)
-    if content is None:
-        return None
-    with _whole(path, "what the studies of a task share"):
-        _check_rule(path, content)
-        seeds = {
-            seed: {who: at[who] for who in ("original", "retrain")}
-            for seed, at in content["seeds"].items()
-        }
-        shared = {"task": content["task"], "sizes": content["sizes"], "seeds": seeds}
-        return _FACTS.validate_python(shared)
+    with _readable(path):
+        content = read(path)
+        return None if content is None else _FACTS.validate_python(content)
 
 
-def _check_rule(path: Path, content: Mapping[str, Any]) -> None:
-    if content["rule"] not in range(1, REVISION + 1):
-        raise BadFile(
-            f"{path} was found by rule {said(content['rule'])} of the search, but this version has "
-            f"rule {REVISION}. Name another folder with --studies, or install a later version."
-        )
+def read(path: Path) -> Any:
+    """The content of a JSON file; None where there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 @contextmanager
-def _whole(path: Path, what: str) -> Generator[None]:
+def _readable(path: Path) -> Generator[None]:
     """Raise `BadFile` where a file does not hold what it should."""
     try:
         yield
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(map(str, problem["loc"]))
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise BadFile(
-            f"{path} is not {what}: {place}: {problem['msg']}. Remove it, or put it back as it was."
-        ) from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise BadFile(
-            f"{path} is not {what}: {said(str(error))}. Remove it, or put it back as it was."
+            f"{said(str(path), LONGEST_PATH)} cannot be read: {said(str(error))}. Remove it, or "
+            "put it back as it was."
         ) from None
 
 
@@ -429,39 +333,14 @@ def facts_in(root: Path) -> list[Facts]:
     return [each for each in found if each is not None]
 
 
-def read(path: Path) -> Any:
-    """The content of a JSON file; None where there is none. Raises `BadFile`."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadFile(
-            f"{said(str(path), LONGEST_PATH)} cannot be read: {said(str(error))}. Remove it, or "
-            "put it back."
-        ) from None
-
-
 def write_json(path: Path, content: Any) -> None:
     write(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
-def _move(path: Path, to: Path) -> None:
-    try:
-        to.parent.mkdir(exist_ok=True)
-        path.replace(to)
-    except OSError as error:
-        raise StoreError(
-            f"{to} could not be written: {error.strerror or error}. Name another folder with "
-            "--studies."
-        ) from error
-
-
-def _row(trial: Trial) -> dict[str, Any]:
+def _row(trial: Mapping[str, Any]) -> dict[str, Any]:
     """A trial without what is as usual."""
     usual = {"numbers": {}, "gaps": {}, "over": False, "ended": ""}
-    content = asdict(trial)
-    return {name: value for name, value in content.items() if usual.get(name, ...) != value}
+    return {name: value for name, value in trial.items() if usual.get(name, ...) != value}
 
 
 def _line(content: Any) -> str:

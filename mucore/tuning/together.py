@@ -8,21 +8,19 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from mucore import signals
 from mucore.catalog import tuning
-from mucore.engine.run import Progress
 from mucore.errors import Cancelled, MucoreError
 from mucore.runner import together
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store, open_store
 from mucore.tuning import found
-from mucore.tuning.plan import Wish, refuse_other_means, wish_of
+from mucore.tuning.plan import Wish, check_means, wish_of
 from mucore.tuning.search import Event, Search, StudiesFailed, claimed
 from mucore.tuning.study import studies_in
-from mucore.tuning.task import Task
 
 log = logging.getLogger("mucore")
 
@@ -37,29 +35,19 @@ def search(
     device: str = "auto",
     cancelled: Callable[[], bool] | None = None,
     on_event: Callable[[Event], None] = lambda _: None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> list[tuple[Task, str]]:
+) -> None:
     """Bring all studies of `wish`, made of `grid`, to their end, in `jobs` processes of one thread
-    each, this one among them; then write the settings that were found into the home. Returns the
-    studies, by task and method, that somebody else works on.
+    each, this one among them; then write the settings that were found into the home. The log names
+    studies that somebody else works on.
 
     Raises `Cancelled`, and `MucoreError`; `BadValue` before anything is trained where a study that
     there is has another seed or cap; `StudiesFailed` at the end, when all others are through. What
     ended before is kept, and written, either way.
     """
     together.check_jobs(jobs)
-    refuse_other_means(wish, root)
-    own = Search(
-        wish,
-        store,
-        root,
-        device=device,
-        cancelled=cancelled,
-        on_event=on_event,
-        on_progress=on_progress,
-    )
+    check_means(wish, root)
+    own = Search(wish, store, root, device=device, cancelled=cancelled, on_event=on_event)
     others: list[subprocess.Popen[bytes]] = []
-    elsewhere: list[tuple[Task, str]] = []
     tuning.at(store.home)  # a damaged file is told of before anything is trained
     try:
         left = [task for task, methods in wish.tasks if own.left(task, methods)]
@@ -73,19 +61,19 @@ def search(
             _await(other, cancelled)
         if elsewhere and others:  # what these had is over now, or left by one that ended early
             elsewhere = own.run()
+        for task, method in elsewhere:
+            log.warning("somebody else works on %s under %s: it ends there", method, task.scenario)
     finally:
         together.end(others)
-        with claimed(store.home / "tuning" / "found.lock", wait=lambda: False):
+        with claimed(store.home / "tuning", "found", wait=lambda: False):
             # a damaged file of another task must not hide how the search ended
             studies = studies_in(root, on_bad=lambda error: log.warning("left out: %s", error))
             found.write(store.home / tuning.FILE, studies, beside=tuning.at(store.home))
     if own.failed:
         raise StudiesFailed(
             f"{' '.join(own.failed.values())} What had ended is kept, and the same command goes on "
-            "from there; all other studies went on.",
-            elsewhere,
+            "from there; all other studies went on."
         )
-    return elsewhere
 
 
 def _await(other: subprocess.Popen[bytes], cancelled: Callable[[], bool] | None) -> None:
@@ -97,15 +85,6 @@ def _await(other: subprocess.Popen[bytes], cancelled: Callable[[], bool] | None)
         except subprocess.TimeoutExpired:
             if cancelled is not None and cancelled():
                 raise Cancelled from None
-
-
-def say_elsewhere(elsewhere: Sequence[tuple[Task, str]]) -> list[str]:
-    """A sentence for each study that somebody else works on."""
-    return [
-        f"Somebody else works on {method} under {task.scenario}: its search goes on there, and the "
-        "same command tells later what came of it."
-        for task, method in elsewhere
-    ]
 
 
 def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subprocess.Popen[bytes]:

@@ -1,20 +1,15 @@
 """`tune` on the command line and in Python."""
 
 import json
-import shlex
-from typing import Any
+import signal
 
 import pytest
 
 import mucore.api as mu
 from mucore import cli
-from mucore.catalog import tuning
 from mucore.cli import tuning as command
-from mucore.cli.flags import TaskOptions
 from mucore.store import open_store
-from mucore.tuning import found
-from mucore.tuning.plan import wish_of
-from mucore.tuning.study import Study, Trial, studies_in
+from mucore.tuning.study import studies_in
 
 TINY = ["--dataset", "digits", "--model", "mlp", "--preset", "quick", "--set", "recipe.epochs=3"]
 TASK = [*TINY, "--scenario", "class_wise"]
@@ -53,39 +48,13 @@ def test_a_search_ends_with_a_table_and_how_to_use_it(home, capsys):
     assert ("--method-preset tuned" in shown.err) == (choice is not None)
 
 
-def test_the_command_at_the_end_runs_the_very_task(home, capsys):
-    where: dict[str, Any] = {"dataset": "digits", "model": "mlp", "preset": "quick"}
-    where["scenario"] = ["one_class"]
-    options = TaskOptions(methods=["ssd"], budget="0.5", **where)
-    changes = ["recipe.epochs=3", "scenario.class_id=3"]
-    grid = command._grid(options, changes)
-    ((task, _),) = wish_of(grid)[0].tasks
-    trials = tuple(
-        Trial(seed=seed, values={"alpha": 7.0}, score=1.0, work=0.1, seconds=1.0)
-        for seed in (100, 101, 102)
-    )
-    study = Study(task.content(), "ssd", "1", 100, 1 / 3, False, trials)
-    said = command._command(options, changes, grid, [study])
-    *program, first = shlex.split(said)[:4]
-    assert (program, first) == (["python", "-m", "mucore"], "run")
-    home.mkdir()
-    found.write(home / tuning.FILE, [study])
-    assert cli.main(["plan", *shlex.split(said)[4:]]) == 0
-    shown = capsys.readouterr().err
-    assert "no tuned settings" not in shown
-    assert cli.main(["plan", *shlex.split(said)[4:], "--set", "recipe.lr=0.01"]) == 0
-    assert "no tuned settings of ssd for this recipe" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
-    class Impatient(command._Shown):
-        def event(self, event):
-            super().event(event)
-            if event.study is not None and len(event.study.trials) == 2:
-                self.stopped.set()
+    def impatient(event, _):
+        if event.study is not None and len(event.study.trials) == 2:
+            signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(command, "_Shown", Impatient)
+    monkeypatch.setattr(command, "_show", impatient)
     assert cli.main(["tune", *TASK, "--methods", "finetune", "--trials", "6"]) == 130
     (study,) = studies_in(home / "studies")
     assert len(study.trials) == 2 and "2 trials" in capsys.readouterr().err

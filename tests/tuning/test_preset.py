@@ -136,7 +136,7 @@ def test_another_amount_or_recipe_is_another_task(home, capsys):
     # a revision moves last digits, and is no other recipe to a setting
     assert taken(recipe={"epochs": 3, "revision": 1}) == 0.3
     (found,) = tuning.borrowed(["finetune"], [task_of(budget=0.4), task_of(budget=0.3)])
-    assert found.parts == ("scenario_parameters",) and not found.unsaid
+    assert found.parts == ("scenario_parameters",)
     flags = ["--methods", "finetune", "--method-preset", "tuned", "--budget", "0.4"]
     where = ["--dataset", USUAL["dataset"], "--model", USUAL["model"], "--scenario", "one_class"]
     assert cli.main(["plan", *where, *flags]) == 0
@@ -155,31 +155,6 @@ def test_a_later_request_is_another_task_and_so_is_an_uploaded_original(home):
         "tuned_elsewhere",
     ]
     assert first.parameters == later.parameters == given.parameters
-
-
-def test_a_file_of_an_earlier_version_serves_and_is_never_the_very_task(home, tmp_path):
-    said = {name: getattr(setting(0.1, "one_class"), name) for name in tuning._TASK}
-    methods = {"finetune": {"values": {"lr": 0.1}, "trials": 24}}
-    old = {"tasks": [{**said, "scenarios": ["one_class"], "methods": methods}]}
-    home()
-    (tmp_path / tuning.FILE).write_text(json.dumps(old))
-    (found,) = tuning.own()
-    assert found.recipe is None and taken() == taken(budget=0.5) == 0.1
-    (told,) = tuning.borrowed(["finetune"], [task_of()])
-    assert told.unsaid and told.parts == ("recipe", "scenario_parameters")
-    # to pages that ask of stored runs it counts as what is usual
-    usual = task_of()
-    asked: dict[str, Any] = USUAL | {"scenario": "one_class", "recipe": usual.recipe}
-    chosen = {**usual.scenario_parameters}
-    assert found.covers(**asked, scenario_parameters=chosen)
-    assert not found.covers(**asked, scenario_parameters=chosen | {"budget": 0.5})
-    # what says its task goes first, wherever it comes from, and replaces it in the file
-    home(found, shipped=[setting(0.2, "one_class")])
-    assert taken() == 0.2 and taken(recipe={"epochs": 3}) == 0.1
-    assert tuning.content([setting(0.3, "one_class"), found])["tasks"][0]["methods"] == {
-        "finetune": {"values": {"lr": 0.3}, "trials": 24, "cap": None, "open": False}
-    }
-    assert len(tuning.content([setting(0.3, "class_wise"), found])["tasks"]) == 2
 
 
 def test_a_broken_file_is_named(home, tmp_path):

@@ -352,15 +352,15 @@ def test_wishes_that_make_no_sense_are_refused():
 
 
 def test_one_process_at_a_time_works_on_a_study(tmp_path):
-    with claimed(tmp_path / "a.lock") as mine:
+    with claimed(tmp_path, "a") as mine:
         assert mine
-        with claimed(tmp_path / "a.lock") as other:
+        with claimed(tmp_path, "a") as other:
             assert not other
-        with pytest.raises(Cancelled), claimed(tmp_path / "a.lock", wait=lambda: True):
+        with pytest.raises(Cancelled), claimed(tmp_path, "a", wait=lambda: True):
             raise AssertionError
-        with claimed(tmp_path / "b.lock") as free:
+        with claimed(tmp_path, "b") as free:
             assert free
-    with claimed(tmp_path / "a.lock") as again:
+    with claimed(tmp_path, "a") as again:
         assert again
 
 
@@ -376,16 +376,13 @@ def test_two_homes_do_not_work_on_one_study(home, copied, tmp_path):
     def meanwhile(event):
         if event.method == "finetune" and not inside:
             with open_store(other) as store:
-                inside.append(search(grid, wish, store, root, device="cpu"))
+                inside.append(Search(wish, store, root, device="cpu").run())
 
     with open_store(copied) as store:
-        assert search(grid, wish, store, root, device="cpu", on_event=meanwhile) == []
+        search(grid, wish, store, root, device="cpu", on_event=meanwhile)
     assert inside == [[(task, "finetune")]]
     found = {study.method: study for study in studies_in(root)}
     assert all(study.finished(2) for study in found.values()) and len(found) == 2
-    # no file of a lock is ever among what is committed
-    locks = {path.parent for path in root.rglob("*.lock")}
-    assert [(path / ".gitignore").read_text() for path in locks] == ["*\n"]
 
 
 def test_what_fitted_on_the_first_seed_may_cost_a_bit_more_on_another(copied, monkeypatch):

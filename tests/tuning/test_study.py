@@ -3,14 +3,11 @@
 import json
 from dataclasses import replace
 
-import facts
 import pytest
 
 from mucore import shipped
-from mucore.catalog import METHODS
 from mucore.errors import BadFile
 from mucore.runner.plan import parse_grid
-from mucore.tuning import report
 from mucore.tuning.objective import REVISION, WORST
 from mucore.tuning.study import (
     PATIENCE,
@@ -131,41 +128,6 @@ def test_a_study_comes_back_from_its_file_as_it_was(folder):
     assert sum('"seed": 100, "values"' in line for line in lines) == 2
 
 
-def test_the_space_that_was_searched_is_written_down(folder):
-    for card in METHODS:
-        if not card.search:
-            continue
-        made = replace(study(trial(1.0, 2.0)), method=card.id, task=folder.task.content())
-        folder.write(made)
-        text = folder.study_file(card.id).read_text()
-        assert '"space"' not in text  # as earlier versions wrote it, so that their files stay
-        folder.write(replace(made, space=card.search))
-        found = load(folder.study_file(card.id))
-        assert found is not None and found.space == dict(card.search), card.id
-        assert replace(found, space=None) == made
-
-
-def of_code(folder, revision, trials):
-    made = study(*(trial(float(number), 2.0) for number in range(trials)))
-    return replace(made, task=folder.task.content(), revision=revision)
-
-
-def test_a_study_of_other_code_is_put_aside_and_goes_on_when_that_code_is_back(folder, caplog):
-    folder.write(of_code(folder, "a", 24))
-    assert folder.take_up("finetune", revision="b") is None
-    assert load(folder.path / "earlier" / "finetune-a.json") == of_code(folder, "a", 24)
-    assert studies_in(folder.path.parent) == []
-    folder.write(of_code(folder, "b", 2))
-    assert folder.aside("finetune", revision="a") == of_code(folder, "a", 24)
-    assert folder.take_up("finetune", revision="a") == of_code(folder, "a", 24)
-    assert studies_in(folder.path.parent) == [of_code(folder, "a", 24)]
-    folder.write(of_code(folder, "a", 25))
-    assert folder.take_up("finetune", revision="b") == of_code(folder, "b", 2)
-    assert load(folder.path / "earlier" / "finetune-a.json") == of_code(folder, "a", 25)
-    told = [facts.numbers(record.getMessage().partition(")")[0]) for record in caplog.records]
-    assert told == [["24"], ["2"], ["24"], ["25"], ["2"]]
-
-
 def references(**original):
     """Three seeds of one_class whose margins are 0.027, 0.024, 0.02 and 0.05."""
     retrain = {"ra": 1.0, "va": 0.9, "fa": 0.9, "mia": 0.5}
@@ -173,17 +135,28 @@ def references(**original):
     return {str(seed): at for seed in (100, 101, 102)}
 
 
-@pytest.mark.parametrize("mia, told", [(0.0, 0), (0.55, 1)])
-def test_a_choice_that_is_further_from_retrain_than_doing_nothing_says_so(folder, mia, told):
-    made = replace(searched([(6.0, 5.5, 6.5)], 1), method="ssd", space={})  # which has no edge
-    shared = Facts(folder.task.content(), {"classes": 10}, references(mia=mia))
-    nothing = 10 if told == 0 else 5  # 50 points of 5 by the attack, or 10 of 2 in accuracy
-    assert shared.nothing(100) == pytest.approx(nothing) and shared.nothing(200) is None
-    said = report.cautions(folder.task, made, 1, shared)
-    assert sum({"6", "5"} <= {*facts.numbers(each)} for each in said) == told
+def test_what_other_code_found_stays_in_a_file_and_is_not_gone_on_with(folder):
+    made = replace(study(trial(1.0, 2.0)), task=folder.task.content(), revision="a")
+    folder.write(made)
+    assert folder.study("finetune", revision="b") is None
+    folder.put_aside("finetune")
+    folder.write(replace(made, revision="b"))
+    assert load(folder.path / "earlier" / "finetune-a.json") == made
+    assert [each.revision for each in studies_in(folder.path.parent)] == ["b"]
 
 
-def test_what_an_earlier_version_found_is_scored_anew(folder):
+def test_what_tasks_share_comes_back_and_a_damaged_file_is_named(folder):
+    assert folder.facts() is None
+    made = Facts(folder.task.content(), {"train": 5}, references())
+    folder.write_facts(made)
+    assert folder.facts() == made and facts_in(folder.path.parent) == [made]
+    for text in ("{", "[]", '{"rule": 3}'):
+        (folder.path / "task.json").write_text(text)
+        with pytest.raises(BadFile, match=r"task\.json"):
+            folder.facts()
+
+
+def test_what_version_02_found_is_scored_anew(folder):
     """Its file says more of a task and a trial than is asked for now; the score is that of now."""
     gaps = {"ra": -0.054, "va": 0.1, "fa": 0.03, "mia": -0.4}  # 2, 0, 1.5 and 8 margins
     row = {"seed": 100, "values": {"lr": 0.1}, "score": 1.2, "work": 0.1, "seconds": 1.0}
@@ -200,9 +173,6 @@ def test_what_an_earlier_version_found_is_scored_anew(folder):
     (folder.path / "task.json").write_text(json.dumps(shared))
     found = load(path)
     assert found is not None and [trial.score for trial in found.trials] == [8.0, 200.0]
-    (folder.path / "earlier").mkdir()
-    aside = path.rename(folder.path / "earlier" / "finetune-1.json")
-    assert load(aside) == found
     folder.write(found)  # goes on as a study of now
     assert json.loads(path.read_text())["rule"] == REVISION and load(path) == found
 
@@ -223,22 +193,6 @@ def test_the_searches_that_ship_are_scored_anew():
     assert old.scores == found.authors.scores
     both = replace(found, trials=(*found.authors.trials, *old.trials))
     assert both.choice() == found.authors
-
-
-def test_facts_of_another_task_or_a_later_rule_are_refused(folder):
-    assert folder.facts() is None
-    made = Facts(folder.task.content(), {"train": 5}, references())
-    folder.write_facts(made)
-    assert folder.facts() == made and facts_in(folder.path.parent) == [made]
-    path = folder.path / "task.json"
-    content = json.loads(path.read_text())
-    for change in ({"rule": 9}, {"task": content["task"] | {"scenario": "class_wise"}}):
-        path.write_text(json.dumps(content | change))
-        with pytest.raises(BadFile, match="--studies"):
-            folder.facts()
-    path.write_text("{")
-    with pytest.raises(BadFile, match=r"task\.json"):
-        folder.facts()
 
 
 def test_each_set_of_parameters_of_a_scenario_is_a_task():

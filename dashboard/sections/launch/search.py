@@ -13,7 +13,7 @@ from dashboard.widgets import fields
 from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
-from mucore.runner.estimate import about
+from mucore.runner.estimate import about, available
 from mucore.runner.plan import parse_grid
 from mucore.tuning import jobs
 from mucore.tuning.plan import FOLDER, TRIALS, plan, wish_of
@@ -64,14 +64,14 @@ def offer(content: dict[str, Any]) -> None:
             return
         for reason in left_out:
             st.caption(f":material/block: {escape(labels.with_titles(reason, *known))}")
-        if not planned.trials and not planned.aside:
+        if not planned.trials:
             st.caption("All of this has been searched, and “Tuned” uses what was found.")
             link("method", "How settings were found", method=known[0])
             return
         parts = [
             units.count(planned.references, "training"),
             f"at most {units.count(planned.trials, 'trial')}",
-            about(planned.time(jobs.processes(store))),
+            about(planned.time(jobs.processes(available(store)[0] == "cpu"))),
         ]
         if planned.done:
             parts.append(f"{planned.done} there already")
