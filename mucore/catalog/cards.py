@@ -8,6 +8,7 @@ parameters without defaults.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal
@@ -93,8 +94,6 @@ class MethodCard:
     title: str
     family: str  # a key of FAMILIES
     source: str  # paper: authors, venue, year
-    # of the paper, as `source` has it: within a family, lists go by it; 0 where there is none
-    year: int = 0
     code: str = ""  # official repository, if any
     summary: str  # what it does, in at most five plain sentences
     how: str = ""  # how it works, in about five sentences that somebody can explain it from
@@ -133,6 +132,12 @@ class MethodCard:
     revision: int = 1  # raised when the results can change; part of the cache key
 
     @property
+    def year(self) -> int:
+        """Of the paper, the first that `source` names; 0 where there is none."""
+        found = re.search(r"\b(?:19|20)\d\d\b", self.source)
+        return int(found[0]) if found else 0
+
+    @property
     def needs_file(self) -> bool:
         """Whether it runs only with a file that the user gives."""
         return any(p.kind == "file" for p in self.parameters)
@@ -145,6 +150,7 @@ class MethodCard:
         return self.family == "baseline"
 
 
+OURS = "This project"
 WITHHELD = "Withheld: "  # opens the reason of a number that says nothing
 
 
@@ -160,13 +166,13 @@ class MetricCard:
     group: str  # the heading it stands under, such as "accuracy"
     meaning: str  # one sentence
     # what a good value is; "retrain": as near to Retrain's as possible
-    ideal: Literal["retrain", "high", "low", "none"]
+    ideal: Literal["retrain", "high", "low", "none"] = "retrain"
     low: float | None = 0.0
     high: float | None = 1.0
     unit: Literal["fraction", "ratio", "log10", "seconds", "bytes", "count", "distance"] = (
         "fraction"
     )
-    source: str
+    source: str = OURS
     caveat: str = ""
     scenarios: frozenset[str] | None = None  # None: every scenario
     downstream: str = ""  # the downstream set that it is about; "" for all others

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    lr,
-    momentum,
-    real,
-    switch,
-)
 
 CARD = MethodCard(
     id="advanced_neggrad",
     title="Advanced NegGrad",
     family="gradient_ascent",
     source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023 (MUFAC, MUCAC)",
-    year=2023,
     code="ndb796/MachineUnlearning 01_MUFAC",
     summary="Descends on a retain batch and ascends on a forget batch in the same step, both at "
     "full weight.",
@@ -34,30 +22,30 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(1e-3),
-        epochs(2, "the retain set", scaled=True),
-        momentum(0.0),
-        decay(0.0),
-        batch(128),
-        choice("bn_forward", "two", ("two", "concat"))(
+        settings.lr(1e-3),
+        settings.epochs(2, "the retain set", scaled=True),
+        settings.momentum(0.0),
+        settings.decay(0.0),
+        settings.batch(128),
+        settings.choice("bn_forward", "two", ("two", "concat"))(
             "One forward pass for each batch, or one for both together, which mixes batch-norm "
             "statistics."
         ),
-        real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
+        settings.real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
             "The forget loss stops pushing above this multiple of chance level. A guard of ours."
         ),
-        switch("skip_unequal", False)(
+        settings.switch("skip_unequal", False)(
             "Skip steps whose two batches differ in size, as the official code does: a small "
             "forget set then does nothing at all."
         ),
     ),
     search={
         "lr": Between(1e-5, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "momentum": Among((0.0, 0.9)),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     footprint=Footprint(
         backward="epochs * (retain + ceil(retain / batch_size) * min(batch_size, forget))"
     ),

@@ -11,7 +11,6 @@ CARD = MethodCard(
     family="gradient_ascent",
     source="Graves, Nagisetty, Ganesh, Amnesiac Machine Learning, AAAI 2021; epochs of MUBox "
     "(SACMAT 2025)",
-    year=2021,
     code="lmgraves/AmnesiacML, notebooks",
     summary="Takes back every training step whose batch held a forgotten sample, and repairs what "
     "is left with the retain set. With more than a few forgotten samples nearly all of training "

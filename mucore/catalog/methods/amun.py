@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    integer,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="amun",
     title="AMUN",
     family="relabelling",
     source="Ebrahimpour-Boroojeny, Sundaram, Chandrasekaran, AMUN, ICML 2025",
-    year=2025,
     code="Ali-E/AMUN adversarial_unlearn.py, pgdl2_modified.py",
     summary="Finds for each forgotten sample a close adversarial image and trains on all data "
     "plus those images, under the wrong classes that the original gives them. Made for random "
@@ -36,29 +24,33 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.01),
-        epochs(10, "the training set", scaled=True),
-        integer("decay_every", 1, 1, 500, unit="epochs")("The rate falls to a tenth this often."),
-        momentum(),
-        decay(),
-        batch(128),
-        real("radius", 0.04, 1e-4, 10.0, log=True)(
+        settings.lr(0.01),
+        settings.epochs(10, "the training set", scaled=True),
+        settings.integer("decay_every", 1, 1, 500, unit="epochs")(
+            "The rate falls to a tenth this often."
+        ),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(128),
+        settings.real("radius", 0.04, 1e-4, 10.0, log=True)(
             "First radius of the attack, Euclidean, of pixels in 0..1."
         ),
-        integer("attack_steps", 50, 1, 1000)("Steps of the attack at each radius."),
-        integer("doublings", 10, 0, 20)("How often the radius may double. A guard of ours."),
-        choice("sets", "all", ("all", "no_retain", "no_forget"))(
+        settings.integer("attack_steps", 50, 1, 1000)("Steps of the attack at each radius."),
+        settings.integer("doublings", 10, 0, 20)(
+            "How often the radius may double. A guard of ours."
+        ),
+        settings.choice("sets", "all", ("all", "no_retain", "no_forget"))(
             "Train on retain, forget and adversarial images, or leave out one of the first two."
         ),
     ),
     search={
         "lr": Between(1e-4, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "decay_every": Among((1, 5)),
         "sets": Among(("all", "no_retain", "no_forget")),
         "attack_steps": Among((10, 20, 50)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     footprint=Footprint(
         backward="3 * attack_steps * forget + epochs * ((retain if sets != 'no_retain' else 0) + "
         "(forget if sets != 'no_forget' else 0) + forget)"

@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="Bad teacher",
     family="teacher",
     source="Chundawat et al., Can Bad Teaching Induce Forgetting?, AAAI 2023",
-    year=2023,
     code="vikram2000b/bad-teaching-unlearning unlearn.py",
     summary="A student learns the outputs of a random network on the forget set and those of the "
     "original on a part of the retain set.",

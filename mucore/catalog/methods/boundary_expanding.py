@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="Boundary expanding",
     family="relabelling",
     source="Chen et al., Boundary Unlearning, CVPR 2023",
-    year=2023,
     code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
     summary="Adds a shadow class to the output layer, trains the forget set alone towards it, and "
     "removes it again.",

@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="Boundary shrink",
     family="relabelling",
     source="Chen et al., Boundary Unlearning, CVPR 2023",
-    year=2023,
     code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
     summary="Gives each forgotten sample the label of the nearest other class, found by one "
     "adversarial step, and trains on the forget set alone.",

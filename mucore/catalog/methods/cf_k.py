@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    bn,
-    choice,
-    clip,
-    decay,
-    epochs,
-    integer,
-    lr,
-    momentum,
-)
 
 CARD = MethodCard(
     id="cf_k",
@@ -23,7 +11,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
     "Unlearning, 2022",
-    year=2022,
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
     summary="Goes on training only the last layers, on the retain set alone. What earlier layers "
     "learned from the forget set stays.",
@@ -36,25 +23,25 @@ CARD = MethodCard(
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.01),
-        epochs(10, "the retain set", scaled=True),
-        choice("k_unit", "block", ("block", "layer"))(
+        settings.lr(0.01),
+        settings.epochs(10, "the retain set", scaled=True),
+        settings.choice("k_unit", "block", ("block", "layer"))(
             "Count blocks of the network besides its classifier, or convolutions and linear layers."
         ),
-        integer("k", 1, 1, 200)("How many of the last blocks or layers are trained."),
-        momentum(),
-        decay(),
-        batch(256),
-        clip(None),
-        bn("train"),
+        settings.integer("k", 1, 1, 200)("How many of the last blocks or layers are trained."),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(256),
+        settings.clip(None),
+        settings.bn("train"),
     ),
     search={
         "lr": Between(1e-4, 0.5, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "k": Between(1, 4),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
     footprint=Footprint(backward="epochs * retain"),

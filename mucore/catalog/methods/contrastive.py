@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="Contrastive unlearning",
     family="features",
     source="Lee et al., Contrastive Unlearning, IJCAI 2025",
-    year=2025,
     code="Hongkyu-Lee/Contrastive-Unlearning core/trainer/unlearn/unlearn.py",
     summary="Pushes the features of forgotten samples away from retained ones of their class and "
     "towards those of other classes, with cross-entropy on the retained samples. Stops when "

@@ -11,7 +11,6 @@ CARD = MethodCard(
     family="competition",
     source="NeurIPS 2023 machine unlearning challenge, write-up 458531 (toshi_k's part), fifth "
     "place",
-    year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop5.py (third-party port)",
     summary="Convolution transpose. Mirrors every convolution kernel at its diagonal and "
     "fine-tunes on the retain set.",

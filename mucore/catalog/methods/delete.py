@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="DELETE",
     family="teacher",
     source="Zhou et al., Decoupled Distillation to Erase, CVPR 2025",
-    year=2025,
     code="shaaaaron/DELETE method/delete.py",
     summary="Trains on the forget set alone towards what the original says about it with the true "
     "class struck out, so that probability goes to the other classes in the proportions in which "

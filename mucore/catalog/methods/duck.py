@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="DUCK",
     family="features",
     source="Cotogni et al., DUCK: Distance-based Unlearning via Centroid Kinematics, 2023",
-    year=2023,
     code="OcraM17/DUCK src/Unlearning_methods.py",
     summary="Moves the features of each forgotten sample to the nearest centroid of another "
     "class, while cross-entropy holds the retain set. Stops when the forget set is predicted no "

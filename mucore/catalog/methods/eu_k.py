@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    clip,
-    decay,
-    epochs,
-    integer,
-    lr,
-    momentum,
-)
 
 CARD = MethodCard(
     id="eu_k",
@@ -22,7 +11,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
     "Unlearning, 2022",
-    year=2022,
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
     summary="Puts the last layers back to where training began and trains them again on the "
     "retain set, with the others frozen. Those layers have forgotten exactly; the early ones have "
@@ -39,33 +27,33 @@ CARD = MethodCard(
     records=("initial",),
     no_records_when={"reset_from": ("kaiming",)},
     parameters=(
-        lr(0.1),
-        epochs(50, "the retain set", scaled=True),
-        choice("k_unit", "block", ("block", "layer"))(
+        settings.lr(0.1),
+        settings.epochs(50, "the retain set", scaled=True),
+        settings.choice("k_unit", "block", ("block", "layer"))(
             "Count blocks of the network besides its classifier, or convolutions and linear layers."
         ),
-        integer("k", 1, 1, 200)(
+        settings.integer("k", 1, 1, 200)(
             "How many of the last blocks or layers are reset and trained again."
         ),
-        choice("reset_from", "theta_init", ("theta_init", "kaiming"))(
+        settings.choice("reset_from", "theta_init", ("theta_init", "kaiming"))(
             "Start from the original's initial weights (pretrained ones where it had them), or "
             "from newly drawn ones."
         ),
-        choice("schedule", "cosine", ("constant", "cosine", "onecycle"))(
+        settings.choice("schedule", "cosine", ("constant", "cosine", "onecycle"))(
             "How the learning rate moves."
         ),
-        momentum(),
-        decay(),
-        batch(256),
-        clip(None),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(256),
+        settings.clip(None),
     ),
     search={
         "lr": Between(1e-3, 0.5, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "k": Between(1, 3),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it trains the last k layers or blocks again, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
     footprint=Footprint(backward="epochs * retain"),

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    decay,
-    epochs,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="fcs",
@@ -20,7 +11,6 @@ CARD = MethodCard(
     family="competition",
     source="NeurIPS 2023 machine unlearning challenge, write-up 458721 (fanchuan), first in the "
     "organisers' final ranking",
-    year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop1.py (third-party port)",
     summary="Forget, contrast, strengthen. First makes the predictions on the forget set uniform. "
     "Then, in turn, makes each forgotten sample equally like every retained one and repairs with "
@@ -35,28 +25,30 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(4e-3, help="Learning rate of the passes over the retain set."),
-        lr(5e-3, name="forget_lr", help="Learning rate of the first pass over the forget set."),
-        lr(
+        settings.lr(4e-3, help="Learning rate of the passes over the retain set."),
+        settings.lr(
+            5e-3, name="forget_lr", help="Learning rate of the first pass over the forget set."
+        ),
+        settings.lr(
             3e-4,
             name="contrast_lr",
             help="First learning rate of the contrast rounds; it falls along a cosine.",
         ),
-        epochs(8, "the retain set, each after a contrast round", scaled=True),
-        real("temperature", 1.15, 0.01, 100.0, log=True)("Divides the inner products."),
-        momentum(),
-        decay(1e-2),
-        batch(256, of="retain samples"),
-        batch(64, "forget_batch_size", "forget samples"),
+        settings.epochs(8, "the retain set, each after a contrast round", scaled=True),
+        settings.real("temperature", 1.15, 0.01, 100.0, log=True)("Divides the inner products."),
+        settings.momentum(),
+        settings.decay(1e-2),
+        settings.batch(256, of="retain samples"),
+        settings.batch(64, "forget_batch_size", "forget samples"),
     ),
     search={
         "lr": Between(1e-4, 1e-1, log=True),
         "forget_lr": Between(1e-4, 1e-1, log=True),
         "contrast_lr": Between(1e-5, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "temperature": Between(0.5, 5.0),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     footprint=Footprint(
         backward="forget + epochs * (forget + ceil(forget / forget_batch_size) * min(batch_size, "
         "retain) + retain)"

@@ -11,7 +11,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Baseline; Golatkar et al., CVPR 2020; settings of Unlearn-Sparse (Jia et al., NeurIPS "
     "2023)",
-    year=2020,
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
     summary="Goes on training on the retain set alone, in the hope that what is not rehearsed is "
     "forgotten.",

@@ -36,7 +36,6 @@ CARD = MethodCard(
     title="First-order influence",
     family="influence",
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
-    year=2023,
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py",
     summary="One step up the summed gradients of the forget set, and down those of what replaces "
     "it, if anything does. Where the original fits that set perfectly and nothing replaces it, "

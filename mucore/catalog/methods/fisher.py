@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="Fisher forgetting",
     family="influence",
     source="Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020",
-    year=2020,
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
     summary="Adds noise to every weight: the less a weight matters to the predictions on the "
     "retain set, the more noise it gets (inverse Fisher information). A class that goes entirely "

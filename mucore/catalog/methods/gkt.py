@@ -11,7 +11,6 @@ CARD = MethodCard(
     title="GKT",
     family="teacher",
     source="Chundawat et al., Zero-Shot Machine Unlearning, IEEE TIFS 2023",
-    year=2023,
     code="ayu987/zero-shot-unlearning",
     summary="A fresh student learns from the original on images that a generator makes up where "
     "both disagree. A gate throws away what the original takes for a forgotten class, so that the "

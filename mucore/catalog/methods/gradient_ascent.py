@@ -11,7 +11,6 @@ CARD = MethodCard(
     family="gradient_ascent",
     source="Baseline (NegGrad; Golatkar et al., CVPR 2020); settings of Unlearn-Sparse (Jia et "
     "al., NeurIPS 2023)",
-    year=2020,
     code="OPTML-Group/Unlearn-Sparse unlearn/GA.py",
     summary="Climbs the loss of the forget set in a few small steps. Nothing holds the retain set "
     "in place.",

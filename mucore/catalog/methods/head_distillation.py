@@ -12,7 +12,6 @@ CARD = MethodCard(
     family="baseline",
     source="Jeon et al., An Information Theoretic Evaluation Metric for Strong Unlearning, AAAI "
     "2026 (arXiv 2405.17878)",
-    year=2026,
     summary="A cheat on purpose: only the last layer is trained, to say what the original says "
     "with the forgotten classes struck out. The features stay as they were, bit by bit. A metric "
     "that takes it for Retrain does not see a hidden class.",

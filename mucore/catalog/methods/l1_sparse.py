@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    integer,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="l1_sparse",
     title="l1-sparse",
     family="sparsity",
     source="Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023",
-    year=2023,
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune)",
     summary="Fine-tunes on the retain set while a penalty pulls all weights towards zero; the "
     "penalty fades out over the epochs.",
@@ -37,23 +25,23 @@ CARD = MethodCard(
     no_records_when={"pruning": ("magnitude",)},
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.01),
-        epochs(10, "the retain set", scaled=True),
-        real("alpha", 5e-4, 1e-8, 0.1, log=True)(
+        settings.lr(0.01),
+        settings.epochs(10, "the retain set", scaled=True),
+        settings.real("alpha", 5e-4, 1e-8, 0.1, log=True)(
             "Weight of the sum of all absolute weights. Few steps need more: alpha × lr × steps / "
             "(1 − momentum) is what counts."
         ),
-        integer("plain_epochs", 0, 0, 500, unit="epochs")(
+        settings.integer("plain_epochs", 0, 0, 500, unit="epochs")(
             "How many of the last epochs go without a penalty."
         ),
-        real("prune", 0.0, 0.0, 0.999)(
+        settings.real("prune", 0.0, 0.0, 0.999)(
             "Share of the convolution weights that is set to zero first and stays there; see "
             "pruning."
         ),
-        momentum(),
-        decay(),
-        batch(256),
-        choice(
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(256),
+        settings.choice(
             "pruning",
             "magnitude",
             ("magnitude", "omp", "imp", "synflow"),
@@ -63,20 +51,20 @@ CARD = MethodCard(
             "weights: cut by magnitude (omp, official share 0.95), a fifth of the rest at a time "
             "(imp), or before training by SynFlow."
         ),
-        real("rewind", 0.044, 0.0, 0.99, unit="of training", omitted_when_default=True)(
+        settings.real("rewind", 0.044, 0.0, 0.99, unit="of training", omitted_when_default=True)(
             "The point in training, in whole epochs, to which omp and imp rewind the weights that "
             "they keep; official: epoch 8 of 182."
         ),
     ),
     search={
         "lr": Between(1e-3, 0.5, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         # the papers' upper end is 1e-3; fewer steps need more
         "alpha": Between(1e-6, 1e-2, log=True),
         "prune": Among((0.0, 0.5, 0.8, 0.95)),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it prunes weights of every layer.",
     confinable_when={"pruning": ("magnitude",), "prune": (0.0,)},
     footprint=Footprint(backward="epochs * retain"),

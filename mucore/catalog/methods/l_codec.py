@@ -11,7 +11,6 @@ CARD = MethodCard(
     family="influence",
     source="Mehta et al., Deep Unlearning via Randomized Conditionally Independent Hessians, CVPR "
     "2022",
-    year=2022,
     code="vsingh-group/LCODEC-deep-unlearning",
     summary="For each forgotten sample, finds the few channels that its loss depends on when the "
     "image is perturbed, takes a Newton step on their weights, adds noise, and goes back if the "

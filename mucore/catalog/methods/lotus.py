@@ -11,7 +11,6 @@ CARD = MethodCard(
     family="teacher",
     source="Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of Uncertainty, "
     "CVPR 2025",
-    year=2025,
     code="cspartalis/LoTUS src/unlearning_methods/lotus_class.py",
     summary="Learns the original's own predictions with Gumbel noise: one drawn class on a part "
     "of the retain set, smooth probabilities on the forget set, the smoother the further its "

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="msg",
@@ -21,7 +11,6 @@ CARD = MethodCard(
     family="competition",
     source="NeurIPS 2023 machine unlearning challenge, write-up 459200 (Lee, Bae, Kim; Kookmin "
     "University), third place",
-    year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop2.py (third-party port)",
     summary="Masked small gradients. Re-initialises the convolution weights on which the "
     "gradients of retain and forget set agree, then fine-tunes on the retain set with smaller "
@@ -36,26 +25,26 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(1e-3),
-        epochs(5, "the retain set", scaled=True),
-        real("share", 0.3, 0.0, 1.0)("Share of the convolution weights that are redrawn."),
-        real("kept_factor", 0.1, 0.0, 1.0)(
+        settings.lr(1e-3),
+        settings.epochs(5, "the retain set", scaled=True),
+        settings.real("share", 0.3, 0.0, 1.0)("Share of the convolution weights that are redrawn."),
+        settings.real("kept_factor", 0.1, 0.0, 1.0)(
             "What multiplies the gradients of the convolution weights that were kept."
         ),
-        choice("ranking", "layer", ("layer", "network"))(
+        settings.choice("ranking", "layer", ("layer", "network"))(
             "Rank gradients within each layer (the port) or over the whole network (the write-up)."
         ),
-        momentum(),
-        decay(),
-        batch(64),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(64),
     ),
     search={
         "lr": Between(1e-4, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "share": Between(0.05, 0.9),
         "kept_factor": Among((0.05, 0.1, 0.3, 1.0)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it redraws weights of convolutions, and the classifier has none.",
     footprint=Footprint(backward="2 * forget + epochs * retain"),
     storage="0 (one mask of the convolution weights while it runs)",

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    bn,
-    decay,
-    epochs,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="munba",
     title="MUNBa",
     family="relabelling",
     source="Wu et al., MUNBa: Machine Unlearning via Nash Bargaining, ICCV 2025",
-    year=2025,
     code="JingWu321/MUNBa Classification/unlearn/MUNBa.py",
     summary="Retaining and forgetting, the latter as random labels on the forget set, bargain "
     "over each step: it goes along the bisector of their gradients, whatever their sizes. When "
@@ -35,23 +24,23 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.01),
-        epochs(10, "the retain set", scaled=True),
-        momentum(),
-        decay(),
-        batch(256),
-        real("step_norm", 1.0, 1e-6, 1e6, log=True, optional=True)(
+        settings.lr(0.01),
+        settings.epochs(10, "the retain set", scaled=True),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(256),
+        settings.real("step_norm", 1.0, 1e-6, 1e6, log=True, optional=True)(
             "Largest norm of a bargained gradient, which is √2 uncut; none: uncut."
         ),
-        bn("train"),
+        settings.bn("train"),
     ),
     search={
         "lr": Between(1e-3, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "batch_size": Among((64, 128, 256)),
         "bn": Among(("frozen", "train")),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it weighs gradients of the whole network against each other.",
     footprint=Footprint(backward="epochs * (retain + forget)"),
     differs="The symmetric solution of the bargain; the official formula fails for orthogonal "

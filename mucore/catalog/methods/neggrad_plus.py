@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="neggrad_plus",
     title="NegGrad+",
     family="gradient_ascent",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
-    year=2023,
     code="meghdadk/SCRUB helper/loops.py",
     summary="Descends on the retain set and ascends on the forget set in one step, the retain "
     "loss weighted far higher.",
@@ -34,29 +23,29 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.01),
-        epochs(5, "the retain set", scaled=True),
-        real("retain_weight", 0.99, 0.0, 1.0)(
+        settings.lr(0.01),
+        settings.epochs(5, "the retain set", scaled=True),
+        settings.real("retain_weight", 0.99, 0.0, 1.0)(
             "Weight a of the retain loss; the forget loss gets 1 − a."
         ),
-        momentum(),
-        decay(),
-        batch(128),
-        choice("bn_forward", "two", ("two", "concat"))(
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(128),
+        settings.choice("bn_forward", "two", ("two", "concat"))(
             "One forward pass for each batch, or one for both together, which mixes batch-norm "
             "statistics."
         ),
-        real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
+        settings.real("forget_loss_cap", 2.0, 0.1, 100.0, unit="× ln C", optional=True)(
             "The forget loss stops pushing above this multiple of chance level. A guard of ours."
         ),
     ),
     search={
         "lr": Between(1e-4, 3e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "retain_weight": Among((0.5, 0.7, 0.9, 0.95, 0.99, 0.999, 0.9999)),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     footprint=Footprint(
         backward="epochs * (retain + ceil(retain / batch_size) * min(batch_size, forget))"
     ),

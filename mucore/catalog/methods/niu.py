@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    batch,
-    choice,
-    decay,
-    integer,
-    lr,
-    momentum,
-    real,
-    switch,
-)
 
 
 def _stage(name: str, default: int, help: str) -> Parameter:
-    return integer(name, default, 0, 500, unit="epochs", scales_with_epochs=True)(help)
+    return settings.integer(name, default, 0, 500, unit="epochs", scales_with_epochs=True)(help)
 
 
 CARD = MethodCard(
@@ -26,7 +16,6 @@ CARD = MethodCard(
     family="competition",
     source="NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh place; RNI "
     "in Deep Unlearn (Cadet et al., 2024)",
-    year=2023,
     code="xcadet/deepunlearn munl/unlearning/kgltop7.py (third-party port)",
     summary="Noise-injection unlearning. Re-initialises the output layer, then adds noise to a "
     "few weight tensors at a time and trains those on the retain set, and in the end fine-tunes "
@@ -41,19 +30,21 @@ CARD = MethodCard(
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(2e-4),
-        lr(1e-3, name="last_lr", help="Learning rate of the very last epoch."),
+        settings.lr(2e-4),
+        settings.lr(1e-3, name="last_lr", help="Learning rate of the very last epoch."),
         _stage("reset_epochs", 1, "Passes over the retain set after the output layer was redrawn."),
         _stage("noise_epochs", 4, "Passes over the retain set that begin with noise."),
         _stage("fine_epochs", 4, "Passes over the retain set that train all weights at the end."),
-        integer("chosen_tensors", 9, 1, 1000)("Weight tensors that train in an epoch with noise."),
-        real("noise_share", 0.7, 0.0, 1.0)("Share of those tensors that get noise."),
-        real("sigma", 0.04, 0.0, 10.0)("Standard deviation of the noise."),
-        momentum(),
-        decay(),
-        batch(64),
-        switch("reset_output", True)("Redraw the output layer first."),
-        choice("stage1", "full", ("full", "chosen"))(
+        settings.integer("chosen_tensors", 9, 1, 1000)(
+            "Weight tensors that train in an epoch with noise."
+        ),
+        settings.real("noise_share", 0.7, 0.0, 1.0)("Share of those tensors that get noise."),
+        settings.real("sigma", 0.04, 0.0, 10.0)("Standard deviation of the noise."),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(64),
+        settings.switch("reset_output", True)("Redraw the output layer first."),
+        settings.choice("stage1", "full", ("full", "chosen"))(
             "After the reset, train all weights (write-up) or a few tensors, perhaps without the "
             "output layer (the port)."
         ),
@@ -66,7 +57,7 @@ CARD = MethodCard(
         "noise_share": Between(0.1, 1.0),
         "sigma": Between(0.005, 0.3, log=True),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it draws the layers that it trains, batch norms among them.",
     footprint=Footprint(backward="(reset_epochs + noise_epochs + fine_epochs) * retain"),
     differs="Batch norm is told by layer type, not by the name bn. The three stages are scaled to "

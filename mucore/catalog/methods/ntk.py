@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="NTK scrubbing",
     family="influence",
     source="Golatkar et al., Forgetting Outside the Box, ECCV 2020",
-    year=2020,
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
     summary="Treats the network as linear in its weights, works out how the solution would move "
     "without the forget set, and moves the weights that way, stretched because a real network has "

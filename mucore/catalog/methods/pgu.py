@@ -17,7 +17,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Hoang et al., Learn to Unlearn for Deep Neural Networks (projected gradient "
     "unlearning), WACV 2024",
-    year=2024,
     code="hnanhtuan/projected_gradient_unlearning utils/unlearn_utils.py",
     summary="Makes the true class of the forget set unlikely, moving weights only in directions "
     "that the inputs of the retain set hardly use. Stops when the forget set is predicted worse "

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    batch,
-    bn,
-    choice,
-    decay,
-    epochs,
-    integer,
-    lr,
-    momentum,
-    real,
-    switch,
-)
 
 CARD = MethodCard(
     id="pseudo_labels",
@@ -24,7 +13,6 @@ CARD = MethodCard(
     family="relabelling",
     source="Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; first "
     "step alone: Are We Truly Forgetting?",
-    year=2024,
     code="HQC-ML/UNSC utils.py and notebooks",
     summary="Gives each forgotten sample the label that the original finds second most likely, "
     "and trains on the forget set alone. With the null-space projection (UNSC) weights move only "
@@ -39,36 +27,38 @@ CARD = MethodCard(
     reads=frozenset({"forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(1e-4),
-        epochs(10, "the forget set", scaled=False),
-        momentum(),
-        decay(),
-        batch(128),
-        bn("frozen"),
-        choice("projection", "off", ("off", "null_space"), omitted_when_default=True)(
+        settings.lr(1e-4),
+        settings.epochs(10, "the forget set", scaled=False),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(128),
+        settings.bn("frozen"),
+        settings.choice("projection", "off", ("off", "null_space"), omitted_when_default=True)(
             "Labels alone, or UNSC: weights move outside the inputs of the kept classes, with a "
             "rate, epochs and batches of their own and neither momentum nor decay. Reads a few "
             "samples of each class of the retain set."
         ),
-        real("energy", 0.97, 0.0, 1.0, omitted_when_default=True)(
+        settings.real("energy", 0.97, 0.0, 1.0, omitted_when_default=True)(
             "Null space: share of the energy of a layer's inputs that the first class protects; "
             "it rises to 1 over the classes."
         ),
-        integer(
+        settings.integer(
             "basis_samples", 125, 1, 100_000, unit="samples", log=True, omitted_when_default=True
         )("Null space: retained samples of each class that the protected directions come from."),
         replace(
-            lr(0.04, name="null_lr", help="Null space: learning rate."), omitted_when_default=True
+            settings.lr(0.04, name="null_lr", help="Null space: learning rate."),
+            omitted_when_default=True,
         ),
         replace(
-            epochs(25, "the forget set with the null space", scaled=False),
+            settings.epochs(25, "the forget set with the null space", scaled=False),
             name="null_epochs",
             omitted_when_default=True,
         ),
         replace(
-            batch(512, "null_batch_size", "samples with the null space"), omitted_when_default=True
+            settings.batch(512, "null_batch_size", "samples with the null space"),
+            omitted_when_default=True,
         ),
-        switch("nesterov", False, omitted_when_default=True)(
+        settings.switch("nesterov", False, omitted_when_default=True)(
             "Nesterov's momentum in place of plain; the null space has none."
         ),
     ),

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    lr,
-    momentum,
-)
 
 CARD = MethodCard(
     id="random_labels",
@@ -20,7 +11,6 @@ CARD = MethodCard(
     family="relabelling",
     source="Graves et al., AAAI 2021; Golatkar et al., CVPR 2020; settings of SalUn (Fan et al., "
     "ICLR 2024)",
-    year=2021,
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
     summary="Gives the forget set random labels and trains on both sets.",
     how="The original trains on, and by default each epoch begins with a pass over the forget "
@@ -33,23 +23,25 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.01),
-        epochs(10, "the forget set and the retain set", scaled=True),
-        momentum(),
-        decay(),
-        batch(256),
-        choice("mode", "sequential", ("sequential", "mixed_fixed", "mixed_fresh", "forget_only"))(
+        settings.lr(0.01),
+        settings.epochs(10, "the forget set and the retain set", scaled=True),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(256),
+        settings.choice(
+            "mode", "sequential", ("sequential", "mixed_fixed", "mixed_fresh", "forget_only")
+        )(
             "Forget then retain pass, labels of all classes; both mixed, wrong labels, fixed or "
             "fresh; or forget pass only."
         ),
     ),
     search={
         "lr": Between(1e-4, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "mode": Among(("sequential", "mixed_fixed", "mixed_fresh", "forget_only")),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     aliases=("RL", "Random labelling"),
     footprint=Footprint(backward="epochs * (forget + (0 if mode == 'forget_only' else retain))"),
 )

@@ -31,7 +31,6 @@ CARD = MethodCard(
     title="RUM",
     family="sparsity",
     source="Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024",
-    year=2024,
     code="kairanzhao/RUM main_rum.py",
     summary="Sorts the forget set by how memorised each sample seems and splits it in three. The "
     "least memorised third is left alone, the middle one is forgotten by fine-tuning, the most "

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="salun",
     title="SalUn",
     family="sparsity",
     source="Fan et al., SalUn, ICLR 2024",
-    year=2024,
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
     summary="Random labels, but only the half of the weights to which the forget loss is most "
     "sensitive may move.",
@@ -34,28 +23,28 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.013),
-        epochs(10, "the forget set and the retain set", scaled=True),
-        real("density", 0.5, 0.0, 1.0)("Share of the weights that may move."),
-        momentum(),
-        decay(),
-        batch(256),
-        choice("label_pool", "all", ("all", "others"))(
+        settings.lr(0.013),
+        settings.epochs(10, "the forget set and the retain set", scaled=True),
+        settings.real("density", 0.5, 0.0, 1.0)("Share of the weights that may move."),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(256),
+        settings.choice("label_pool", "all", ("all", "others"))(
             "Draw labels from all classes, the true one too, or only from the other, not "
             "forgotten ones."
         ),
-        choice("mode", "sequential", ("sequential", "mixed"))(
+        settings.choice("mode", "sequential", ("sequential", "mixed"))(
             "Forget pass then retain pass, or both sets shuffled together."
         ),
     ),
     search={
         "lr": Between(5e-4, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "density": Among((0.05, 0.1, 0.3, 0.5, 0.7, 0.9)),
         "label_pool": Among(("all", "others")),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     footprint=Footprint(backward="forget + epochs * (forget + retain)"),
     storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
     differs="Masked weights stay put under weight decay and momentum too; official code let them "

@@ -11,7 +11,6 @@ CARD = MethodCard(
     title="SCAR",
     family="features",
     source="Bonato et al., Is Retain Set All You Need in Machine Unlearning?, ECCV 2024",
-    year=2024,
     code="jbonato1/SCAR src/Unlearning_methods.py",
     summary="Moves the features of each forgotten sample to the nearest other class by "
     "Mahalanobis distance, while the original's outputs on stand-in images hold the rest. Classes "

@@ -12,7 +12,6 @@ CARD = MethodCard(
     title="SCRUB+R",
     family="teacher",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
-    year=2023,
     code="meghdadk/SCRUB MIA_experiments.ipynb",
     summary="SCRUB with a checkpoint after every epoch. It goes back to the one whose error on "
     "the forget set is nearest to the error on unseen samples of the same classes, so that "

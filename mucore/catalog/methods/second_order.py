@@ -11,7 +11,6 @@ CARD = MethodCard(
     title="Second-order influence",
     family="influence",
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
-    year=2023,
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py",
     summary="The gradients of First-order influence, multiplied by the inverse Hessian of the "
     "retain set: a Newton step to where training without the forget set would end. Exact for a "

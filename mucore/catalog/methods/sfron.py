@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    batch,
-    choice,
-    clip,
-    decay,
-    integer,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="sfron",
@@ -21,7 +11,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Huang et al., Unified Gradient-Based Machine Unlearning with Remain Geometry "
     "Enhancement, NeurIPS 2024",
-    year=2024,
     code="K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py",
     summary="Ascends on forget samples, the well fitted ones weighted most, moving only weights "
     "that matter more to them than to the retain set; descends on the retain set in between.",
@@ -35,27 +24,29 @@ CARD = MethodCard(
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(
-        lr(0.01),
-        integer("iterations", 1500, 1, 100_000, unit="steps", log=True, scales_with_epochs=True)(
-            "Steps on the retain set."
-        ),
-        integer("every", 5, 1, 1000)(
+        settings.lr(0.01),
+        settings.integer(
+            "iterations", 1500, 1, 100_000, unit="steps", log=True, scales_with_epochs=True
+        )("Steps on the retain set."),
+        settings.integer("every", 5, 1, 1000)(
             "A forget step comes before each group of this many retain steps."
         ),
-        real("alpha", 25.0, 0.0, 1e4)("Strength of the ascent at the start."),
-        real("lam", 0.5, 0.0, 2.0)("Power of 1/loss in a forget sample's weight; 0: all alike."),
-        real("gamma", 1.0, 0.0, 1e3)(
+        settings.real("alpha", 25.0, 0.0, 1e4)("Strength of the ascent at the start."),
+        settings.real("lam", 0.5, 0.0, 2.0)(
+            "Power of 1/loss in a forget sample's weight; 0: all alike."
+        ),
+        settings.real("gamma", 1.0, 0.0, 1e3)(
             "A weight may ascend if its Fisher information for the forget set is this many times "
             "that for the retain set."
         ),
-        real("beta", 1.0, 0.0, 1.0)(
+        settings.real("beta", 1.0, 0.0, 1.0)(
             "Share of each iteration that is kept (slow weights); 1: all, as in the official code."
         ),
-        choice("optimizer", "sgd", ("sgd", "adamw"))("AdamW with 2e-5 for transformers."),
-        momentum(),
-        decay(),
-        clip(7.0),
-        batch(128),
+        settings.choice("optimizer", "sgd", ("sgd", "adamw"))("AdamW with 2e-5 for transformers."),
+        settings.momentum(),
+        settings.decay(),
+        settings.clip(7.0),
+        settings.batch(128),
     ),
     search={
         "lr": Between(1e-3, 1e-1, log=True),
@@ -63,7 +54,7 @@ CARD = MethodCard(
         "alpha": Between(0.1, 1e3, log=True),
         "gamma": Among((0.1, 0.3, 1.0, 3.0)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     footprint=Footprint(
         backward="forget + retain + iterations * batch_size + ceil(iterations / every) * "
         "min(batch_size, forget)"

@@ -10,7 +10,6 @@ CARD = MethodCard(
     title="SISA",
     family="exact",
     source="Bourtoule et al., Machine Unlearning, IEEE S&P 2021",
-    year=2021,
     code="cleverhans-lab/machine-unlearning sisa.py",
     summary="Instead of one model, an ensemble: the training set is cut into shards, and each "
     "trains a model of its own, slice by slice. A request trains only those shards again, from "

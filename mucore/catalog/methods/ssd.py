@@ -14,7 +14,6 @@ CARD = MethodCard(
     title="SSD",
     family="influence",
     source="Foster et al., Selective Synaptic Dampening, AAAI 2024",
-    year=2024,
     code="if-loops/selective-synaptic-dampening src/ssd.py",
     summary="Shrinks the weights that matter more for the forget set than for the training set, "
     "by Fisher information. No training.",

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
+from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import (
-    MUBOX_EPOCHS,
-    RETAIN_EPOCHS,
-    batch,
-    choice,
-    decay,
-    epochs,
-    lr,
-    momentum,
-    real,
-)
 
 CARD = MethodCard(
     id="unrolling",
@@ -21,7 +11,6 @@ CARD = MethodCard(
     family="gradient_ascent",
     source="Thudi et al., Unrolling SGD, EuroS&P 2022; E and the initial weights as MUBox (SACMAT "
     "2025) words it",
-    year=2022,
     code="cleverhans-lab/unrolling-sgd Unlearning/correlation_verification.py",
     summary="Adds the gradients that the forget set had at the start of training back to the "
     "final weights, as if those first steps had never been taken, and fine-tunes on the retain "
@@ -38,32 +27,34 @@ CARD = MethodCard(
     records=("initial",),
     no_records_when={"variant": ("posthoc",)},
     parameters=(
-        choice("variant", "init_grad_then_ft", ("init_grad_then_ft", "posthoc", "two_stage"))(
+        settings.choice(
+            "variant", "init_grad_then_ft", ("init_grad_then_ft", "posthoc", "two_stage")
+        )(
             "Gradient at the initial weights, then fine-tune (MUBox); at the original, after "
             "fine-tuning; or train without the forget set first, fine-tune on all and take that "
             "back (the paper; costs a retraining)."
         ),
-        lr(0.01),
-        epochs(5, "the retain set; also how often the gradient is added", scaled=True),
-        real("kappa", 1.0, 0.0, 1e4)("Multiplies the gradient that is added back."),
-        momentum(),
-        decay(),
-        batch(256),
-        choice("ft_data", "retain", ("retain", "forget_first"))(
+        settings.lr(0.01),
+        settings.epochs(5, "the retain set; also how often the gradient is added", scaled=True),
+        settings.real("kappa", 1.0, 0.0, 1e4)("Multiplies the gradient that is added back."),
+        settings.momentum(),
+        settings.decay(),
+        settings.batch(256),
+        settings.choice("ft_data", "retain", ("retain", "forget_first"))(
             "What `posthoc` fine-tunes on: the retain set, or everything with the forget set first."
         ),
-        real("sd_weight", 0.0, 0.0, 250.0)(
+        settings.real("sd_weight", 0.0, 0.0, 250.0)(
             "Weight of the spread of the logits in the loss of fine-tuning, divided by the number "
             "of classes (official γ)."
         ),
     ),
     search={
         "lr": Between(1e-4, 1e-1, log=True),
-        "epochs": RETAIN_EPOCHS,
+        "epochs": settings.RETAIN_EPOCHS,
         "kappa": Between(0.1, 1e3, log=True),
         "batch_size": Among((64, 128, 256)),
     },
-    paper_epochs=MUBOX_EPOCHS,
+    paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it takes back steps that the training made in every layer.",
     footprint=Footprint(backward="forget + epochs * retain"),
     storage="one model (the weights before training); 0 where their seed is kept, as here",

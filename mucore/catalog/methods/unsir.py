@@ -11,7 +11,6 @@ CARD = MethodCard(
     family="relabelling",
     source="Tarun et al., Fast Yet Effective Machine Unlearning, TNNLS 2023; instance form of "
     "Choi and Na (MUFAC and MUCAC), 2023",
-    year=2023,
     code="vikram2000b/Fast-Machine-Unlearning; ndb796/MachineUnlearning 01_MUFAC",
     summary="Makes noise against what is to be forgotten, impairs the network by training on it, "
     "and repairs it on the retain set. For whole classes the noise carries the label of a "

@@ -2,59 +2,55 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mucore.catalog.cards import MetricCard
 from mucore.catalog.scenarios import POISONED
 
 DEPOISONING = "MUBox (Li, Thuraisingham, Wei; SACMAT 2025), section 5.3"
 
+_card = partial(MetricCard, group="depoisoning")
+
 CARDS: tuple[MetricCard, ...] = (
-    MetricCard(
+    _card(
         id="asr",
         title="Attack success rate",
         short="ASR",
-        group="depoisoning",
         meaning="Share of all test images, with the trigger stamped on them, that the model takes "
         "for the target class.",
-        ideal="retrain",
         source=DEPOISONING,
         caveat="Images of the target class are counted too, so Retrain is near their share (10 % "
         "of ten classes), not near 0.",
         scenarios=frozenset({"backdoor"}),
     ),
-    MetricCard(
+    _card(
         id="asr_others",
         title="Attack success rate without the target class",
         short="ASR others",
-        group="depoisoning",
         meaning="Share of the triggered test images of the other classes that the model takes for "
         "the target class.",
-        ideal="retrain",
         source=f"This project, after {DEPOISONING}",
         caveat="Retrain is a little above 0: like any model, it mistakes some images for the "
         "target class.",
         scenarios=frozenset({"backdoor"}),
     ),
-    MetricCard(
+    _card(
         id="fa_true",
         title="Forget accuracy on true labels",
         short="FA true",
-        group="depoisoning",
         meaning="Share of the poisoned samples that the model puts into the class they belong to, "
         "not into the attacker's.",
-        ideal="retrain",
         source=f"This project, after {DEPOISONING}",
         caveat="FA counts the same predictions against the attacker's labels: there it is the "
         "success of the attack.",
         scenarios=POISONED,
     ),
-    MetricCard(
+    _card(
         id="ta_flipped",
         title="Test accuracy on flipped classes",
         short="TA flipped",
-        group="depoisoning",
         meaning="Of the test samples of the classes whose labels were flipped, the share that the "
         "model gets right.",
-        ideal="retrain",
         source=DEPOISONING,
         caveat="With the default pairs of an even number of classes every class is flipped, and "
         "this is TA.",

@@ -26,7 +26,6 @@ CARDS: tuple[MetricCard, ...] = (
         group="ignorance",
         meaning="1 − mean Jensen-Shannon divergence, in bits, to the predictions of a network "
         "with random weights on the forget set.",
-        ideal="retrain",
         source="Chundawat et al., Can Bad Teaching Induce Forgetting?, AAAI 2023",
         caveat="Needs no Retrain, but 1 is ignorance, not forgetting: Retrain itself need not be "
         "near 1. On at most 500 forgotten samples.",

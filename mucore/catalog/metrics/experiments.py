@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mucore.catalog.cards import MetricCard
 
 EXPERIMENT = "experiment"  # the group of these cards: no run has them in its table
@@ -22,12 +24,13 @@ _SHADOWS = (
     "rough."
 )
 
+_card = partial(MetricCard, group=EXPERIMENT)
+
 CARDS: tuple[MetricCard, ...] = (
-    MetricCard(
+    _card(
         id="forgetting_quality",
         title="Forgetting quality",
         short="F",
-        group=EXPERIMENT,
         meaning="How hard N unlearned models are to tell from N retrained ones by what they say "
         "of one forgotten sample; 1: impossible.",
         ideal="high",
@@ -38,11 +41,10 @@ CARDS: tuple[MetricCard, ...] = (
         "positive, so that ε is the supremum of that class of rules; `organisers` limits the "
         "intervals, too.",
     ),
-    MetricCard(
+    _card(
         id="competition_score",
         title="Competition score",
         short="Score",
-        group=EXPERIMENT,
         meaning="Forgetting quality times retain and test accuracy, both relative to Retrain's; 1 "
         "is Retrain.",
         ideal="high",
@@ -52,73 +54,61 @@ CARDS: tuple[MetricCard, ...] = (
         caveat="Missing where unlearning takes more than 20 % of the time of retraining on "
         "average: the competition rejects such a method.",
     ),
-    MetricCard(
+    _card(
         id="utility_ra",
         title="Relative retain accuracy",
         short="RA ratio",
-        group=EXPERIMENT,
         meaning="Mean retain accuracy of N unlearned models divided by that of N retrained ones.",
-        ideal="retrain",
         high=None,
         unit="ratio",
         source=COMPETITION,
         caveat="1 is Retrain; above it means a better model, not better forgetting, and the score "
         "rewards it all the same.",
     ),
-    MetricCard(
+    _card(
         id="utility_ta",
         title="Relative test accuracy",
         short="TA ratio",
-        group=EXPERIMENT,
         meaning="Mean test accuracy of N unlearned models divided by that of N retrained ones.",
-        ideal="retrain",
         high=None,
         unit="ratio",
         source=COMPETITION,
         caveat="1 is Retrain; above it means a better model, not better forgetting, and the score "
         "rewards it all the same.",
     ),
-    MetricCard(
+    _card(
         id="ulira_accuracy",
         title="U-LiRA accuracy",
         short="U-LiRA",
-        group=EXPERIMENT,
         meaning="How often an attacker with a likelihood ratio for every forgotten sample tells "
         "an unlearned model from a retrained one.",
-        ideal="retrain",
         source=ULIRA,
         caveat=_SHADOWS,
     ),
-    MetricCard(
+    _card(
         id="ulira_auc",
         title="U-LiRA AUC",
         short="U-LiRA AUC",
-        group=EXPERIMENT,
         meaning="Probability that the likelihood ratio of an unlearned model is above that of a "
         "retrained one, over all forgotten samples.",
-        ideal="retrain",
         source=ULIRA,
         caveat=_SHADOWS,
     ),
-    MetricCard(
+    _card(
         id="ulira_tpr_01",
         title="U-LiRA, TPR at 0.1 % FPR",
         short="U-LiRA TPR 0.1 %",
-        group=EXPERIMENT,
         meaning="Share of pairs of unlearned model and sample that are recognised when at most "
         "0.1 % of the retrained ones pass for such.",
-        ideal="retrain",
         source=ULIRA,
         caveat="0.1 % is a guess. Needs 1,000 pairs of a retrained model and a sample.",
     ),
-    MetricCard(
+    _card(
         id="ulira_tpr_1",
         title="U-LiRA, TPR at 1 % FPR",
         short="U-LiRA TPR 1 %",
-        group=EXPERIMENT,
         meaning="Share of pairs of unlearned model and sample that are recognised when at most 1 "
         "% of the retrained ones pass for such.",
-        ideal="retrain",
         source=ULIRA,
         caveat="1 % is a guess.",
     ),

@@ -66,7 +66,6 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             group=group,
             meaning=f"Share of the forget set that an attacker who sees {looks_at} takes for "
             "samples the model never trained on.",
-            ideal="retrain",
             source=source,
             caveat=f"{_EVIDENCE} {_OWN_CAVEAT.get(attack, '')}".strip(),
             revision=TIES,
@@ -78,8 +77,6 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             group=group,
             meaning="How well the attack tells retained from test samples it did not learn from; "
             "both sides weigh alike, 50 % is a guess.",
-            ideal="retrain",
-            source="This project",
             caveat="Describes the attack on this model, not the forgetting.",
             revision=TIES,
         ),
@@ -90,7 +87,6 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             group=group,
             meaning="Probability that a forgotten sample looks more like a training sample than a "
             "test sample does; 50 %: they look alike.",
-            ideal="retrain",
             source="Area under the ROC curve of the forget set against the test set",
             caveat="Retrain is at 50 % only where forget set and test set are equally hard; "
             "compare with Retrain."
@@ -110,7 +106,6 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             group=group,
             meaning="Share of the forget set that is exposed by a threshold that at most 0.1 % of "
             "the test samples pass.",
-            ideal="retrain",
             source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
             caveat="Chance is 0.1 %. Told where 1,000 test samples decide. Equal scores pass "
             "together: a coarse score often gives 0.",
@@ -124,7 +119,6 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             group=group,
             meaning="Share of the forget set that is exposed by a threshold that at most 1 % of "
             "the test samples pass.",
-            ideal="retrain",
             source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
             caveat="Chance is 1 %. Equal scores pass together, so a coarse score often gives 0.",
         ),
@@ -135,7 +129,6 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             group=group,
             meaning=f"As {name} MIA efficacy, but the attack learned what unseen samples look "
             "like from the forgotten classes alone.",
-            ideal="retrain",
             source=f"This project, after {MUBOX}",
             caveat="Members come from the remaining classes, so the attack may tell classes apart "
             "rather than seen from unseen.",

@@ -65,7 +65,6 @@ def _cards_of(downstream: DatasetCard) -> tuple[MetricCard, ...]:
             group="downstream",
             meaning=f"Accuracy on images of {downstream.title}, each classified by its 5 nearest "
             "training images there in feature space.",
-            ideal="retrain",
             source=FORGETTING,
             caveat=f"{caveat} {_COSINE}",
             downstream=name,
@@ -90,7 +89,6 @@ CARDS: tuple[MetricCard, ...] = (
         group="representation",
         meaning="Accuracy on test samples of the forgotten classes when a new last layer is "
         "learned on the frozen features of all classes.",
-        ideal="retrain",
         source="Knowledge retention in the encoder; logistic regression on standardised features, "
         "this project",
         caveat="Chance is 1 / classes. High means that the encoder still tells the classes apart, "
@@ -106,7 +104,6 @@ CARDS: tuple[MetricCard, ...] = (
         group="downstream",
         meaning="Accuracy on images of another data set, each classified by its 5 nearest "
         "training images there in feature space.",
-        ideal="retrain",
         source=FORGETTING,
         caveat=f"{_DOWNSTREAM} {_COSINE}",
     ),
