@@ -217,14 +217,14 @@ class DatasetCard:
     title: str
     source: str
     licence: str
-    classes: int | None  # None: known after loading
-    shape: tuple[int, int, int] | None  # channels, height, width
-    sizes: tuple[int, int, int] | None  # training, validation, test
+    classes: int | None = None  # None: known after loading
+    shape: tuple[int, int, int] | None = None  # channels, height, width
+    sizes: tuple[int, int, int] | None = None  # training, validation, test
     about: tuple[int, int, int] | None = None  # where the card cannot say exactly, for estimates
-    embedded: bool  # works offline from a fresh clone
+    embedded: bool = False  # works offline from a fresh clone
     # training classes of equal size: a budget within a class can be checked before anything runs
     balanced: bool = False
-    augmentation: bool  # random crop and flip while training
+    augmentation: bool = False  # random crop and flip while training
     streamed: bool = False  # images stay in their files; else all lie on the device
     where: str  # what to fetch and where to put it
     class_names: tuple[str, ...] = ()
@@ -277,7 +277,7 @@ class ModelCard:
     # multiply-adds of a forward pass for each pixel of a colour image of 32 by 32, to estimate
     # times by
     macs: float
-    min_image_size: int
+    min_image_size: int = 8
     revision: int = 1
 
 

@@ -36,7 +36,6 @@ DATASETS: tuple[DatasetCard, ...] = (
         sizes=(10_000, 1_000, 2_000),
         embedded=True,
         balanced=True,
-        augmentation=False,
         where="Nothing to fetch: it comes with the repository, as data/fashion-mnist-10k.npz.",
         class_names=FASHION_CLASSES,
     ),
@@ -51,7 +50,6 @@ DATASETS: tuple[DatasetCard, ...] = (
         shape=(1, 8, 8),
         sizes=(1_200, 197, 400),
         embedded=True,
-        augmentation=False,
         where="Nothing to fetch: it comes with scikit-learn.",
         class_names=tuple("0123456789"),
     ),
@@ -66,9 +64,7 @@ DATASETS: tuple[DatasetCard, ...] = (
         classes=10,
         shape=(1, 28, 28),
         sizes=(54_000, 6_000, 10_000),
-        embedded=False,
         balanced=True,
-        augmentation=False,
         where="Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
         "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz from "
         "github.com/zalandoresearch/fashion-mnist and put them into FashionMNIST/raw of the data "
@@ -85,7 +81,6 @@ DATASETS: tuple[DatasetCard, ...] = (
         classes=10,
         shape=(3, 32, 32),
         sizes=(45_000, 5_000, 10_000),
-        embedded=False,
         balanced=True,
         augmentation=True,
         where="Fetch cifar-10-python.tar.gz (170 MB) from www.cs.toronto.edu/~kriz/cifar.html and "
@@ -110,11 +105,6 @@ DATASETS: tuple[DatasetCard, ...] = (
         title="Your own data (my.npz)",
         source="A file of the user",
         licence="The user's own",
-        classes=None,
-        shape=None,
-        sizes=None,
-        embedded=False,
-        augmentation=False,
         where="It holds x_train, y_train, x_test and y_test, saved with numpy.savez; on the "
         "command line it is npz:PATH. Forms and examples: docs/your-data.md.",
         takes_path=True,
@@ -125,10 +115,6 @@ DATASETS: tuple[DatasetCard, ...] = (
         title="Your own data (my folder)",
         source="A folder of the user",
         licence="The user's own",
-        classes=None,
-        shape=None,
-        sizes=None,
-        embedded=False,
         augmentation=True,
         where="A folder, or a zip of it, with images in train/CLASS/ and test/CLASS/, in CLASS/ "
         "alone, or in a labels.csv; images of other sizes with ,size=64 behind the path. On the "
@@ -145,7 +131,6 @@ MODELS: tuple[ModelCard, ...] = (
         "narrowed for a CPU",
         parameters_note="0.41 M parameters",
         macs=6_190,
-        min_image_size=8,
     ),
     ModelCard(
         id="resnet18",
@@ -153,7 +138,6 @@ MODELS: tuple[ModelCard, ...] = (
         source="He et al., Deep Residual Learning, CVPR 2016; CIFAR stem below 64 pixels",
         parameters_note="11.2 M parameters",
         macs=542_400,
-        min_image_size=8,
     ),
     ModelCard(
         id="resnet18-0.4",
@@ -163,7 +147,6 @@ MODELS: tuple[ModelCard, ...] = (
         "CIFAR stem below 64 pixels",
         parameters_note="1.8 M parameters",
         macs=96_970,
-        min_image_size=8,
     ),
     ModelCard(
         id="resnet50",
@@ -171,7 +154,6 @@ MODELS: tuple[ModelCard, ...] = (
         source="He et al., Deep Residual Learning, CVPR 2016; CIFAR stem below 64 pixels",
         parameters_note="23.5 M parameters",
         macs=1_267_410,
-        min_image_size=8,
     ),
     ModelCard(
         id="allcnn",
@@ -181,7 +163,6 @@ MODELS: tuple[ModelCard, ...] = (
         "without dropout",
         parameters_note="1.4 M parameters",
         macs=274_470,
-        min_image_size=8,
     ),
     ModelCard(
         id="vgg11-bn",
@@ -190,7 +171,6 @@ MODELS: tuple[ModelCard, ...] = (
         "place of three, without dropout",
         parameters_note="9.2 M parameters",
         macs=149_190,
-        min_image_size=8,
     ),
     ModelCard(
         id="vgg16-bn",
@@ -199,7 +179,6 @@ MODELS: tuple[ModelCard, ...] = (
         "place of three, without dropout",
         parameters_note="14.7 M parameters",
         macs=305_860,
-        min_image_size=8,
     ),
     ModelCard(
         id="mobilenet-v2",
@@ -208,7 +187,6 @@ MODELS: tuple[ModelCard, ...] = (
         "are left out",
         parameters_note="2.2 M parameters",
         macs=85_910,
-        min_image_size=8,
     ),
     ModelCard(
         id="mobilevit-s",
@@ -217,7 +195,6 @@ MODELS: tuple[ModelCard, ...] = (
         "image are left out",
         parameters_note="4.9 M parameters",
         macs=420_440,
-        min_image_size=8,
     ),
     ModelCard(
         id="vit-tiny",
@@ -226,7 +203,6 @@ MODELS: tuple[ModelCard, ...] = (
         "16 pixels from 128 pixels on, 8 from 64, 4 from 16, else 2",
         parameters_note="5.4 M parameters",
         macs=337_540,
-        min_image_size=8,
     ),
     ModelCard(
         id="vit-b-16",
@@ -235,7 +211,6 @@ MODELS: tuple[ModelCard, ...] = (
         "64, 4 from 16, else 2",
         parameters_note="85.2 M parameters",
         macs=5_393_670,
-        min_image_size=8,
     ),
     ModelCard(
         id="swin-t",
@@ -244,7 +219,6 @@ MODELS: tuple[ModelCard, ...] = (
         "patches below 128",
         parameters_note="27.5 M parameters",
         macs=345_900,
-        min_image_size=8,
     ),
     ModelCard(
         id="convnext-t",
@@ -252,7 +226,6 @@ MODELS: tuple[ModelCard, ...] = (
         source="Liu et al., CVPR 2022; a stem of 2 pixels below 64 pixels, of 1 below 16",
         parameters_note="27.8 M parameters",
         macs=354_270,
-        min_image_size=8,
     ),
     ModelCard(
         id="mlp",

@@ -44,7 +44,6 @@ def _downstream(name: str, style: str) -> DatasetCard:
         ),
         embedded=True,
         balanced=True,
-        augmentation=False,
         where=_WHERE.format(time="about two seconds", size="2 MB"),
         class_names=_letters(script, DOWNSTREAM_LETTERS),
     )
@@ -104,7 +103,6 @@ DRAWN: tuple[DatasetCard, ...] = (
         sizes=(12_000, 1_200, 3_000),
         embedded=True,
         balanced=True,
-        augmentation=False,
         where=_WHERE.format(time="about ten seconds on two cores", size="17 MB"),
         class_names=tuple(name for script in SCRIPTS for name in _letters(script, SOURCE_LETTERS)),
         downstream=tuple(DOWNSTREAM_SCRIPTS),

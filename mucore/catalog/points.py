@@ -22,7 +22,6 @@ def _card(shape: str) -> DatasetCard:
         sizes=COUNTS,
         embedded=True,
         balanced=True,
-        augmentation=False,
         where="Nothing to fetch: it is drawn on every use, in no time.",
         class_names=("amber", "blue", "green")[: CLASSES[shape]],
     )

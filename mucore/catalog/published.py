@@ -29,15 +29,9 @@ _CIFAR100 = (
     "television tiger tractor train trout tulip turtle wardrobe whale willow_tree wolf woman worm"
 )
 _TINY_WHERE = (
-    (
-        "Fetch tiny-imagenet-200.zip (237 MB) from cs231n.stanford.edu/tiny-imagenet-200.zip and "
-        "unpack it in "
-    )
-    + DATA_FOLDER
-    + (
-        ": it becomes tiny-imagenet-200 with train/WNID/images, val/images, "
-        "val/val_annotations.txt and words.txt."
-    )
+    "Fetch tiny-imagenet-200.zip (237 MB) from cs231n.stanford.edu/tiny-imagenet-200.zip and "
+    f"unpack it in {DATA_FOLDER}: it becomes tiny-imagenet-200 with train/WNID/images, val/images, "
+    "val/val_annotations.txt and words.txt."
 )
 _TINY: dict[str, Any] = {
     "loader": "folders:tiny_imagenet",
@@ -47,7 +41,6 @@ _TINY: dict[str, Any] = {
     ),
     "licence": "As ImageNet: research and education, not commercial",
     "shape": (3, 64, 64),
-    "embedded": False,
     "balanced": True,
     "augmentation": True,
     "where": _TINY_WHERE,
@@ -60,18 +53,11 @@ _HOME: dict[str, Any] = {
     "classes": 65,
     "streamed": True,
     "shape": (3, 224, 224),
-    "embedded": False,
     "augmentation": True,
     "where": (
-        (
-            "Fetch Office-Home (1.1 GB) from www.hemanthdv.org/officeHomeDataset.html and unpack "
-            "it in "
-        )
-        + DATA_FOLDER
-        + (
-            ": it becomes OfficeHomeDataset_10072016 with the folders Art, Clipart, Product and "
-            "Real World, each with a folder a class."
-        )
+        "Fetch Office-Home (1.1 GB) from www.hemanthdv.org/officeHomeDataset.html and unpack it in "
+        f"{DATA_FOLDER}: it becomes OfficeHomeDataset_10072016 with the folders Art, Clipart, "
+        "Product and Real World, each with a folder a class."
     ),
 }
 _DOMAINNET: dict[str, Any] = {
@@ -85,17 +71,11 @@ _DOMAINNET: dict[str, Any] = {
     "classes": 126,
     "streamed": True,
     "shape": (3, 224, 224),
-    "sizes": None,  # the list files say
-    "embedded": False,
     "augmentation": True,
     "where": (
-        (
-            "Fetch the cleaned version of real, clipart, painting and sketch from ai.bu.edu/M3SDA "
-            "and the four list files of datasets/domainnet-126 from "
-            "github.com/DianCh/AdaContrast. Put all into domainnet-126 of "
-        )
-        + DATA_FOLDER
-        + ": real/CLASS/*.jpg and real_list.txt, and so on."
+        "Fetch the cleaned version of real, clipart, painting and sketch from ai.bu.edu/M3SDA and "
+        "the four list files of datasets/domainnet-126 from github.com/DianCh/AdaContrast. Put all "
+        f"into domainnet-126 of {DATA_FOLDER}: real/CLASS/*.jpg and real_list.txt, and so on."
     ),
 }
 
@@ -109,19 +89,13 @@ _MUCAC = DatasetCard(
     licence="As CelebA: research, not commercial",
     classes=3,
     shape=(3, 128, 128),
-    sizes=None,
     about=(23_000, 2_600, 2_000),  # whole persons are held out for validation
-    embedded=False,
     augmentation=True,
     where=(
-        (
-            "Fetch CelebAMask-HQ from github.com/switchablenorms/CelebAMask-HQ, and "
-            "CelebA-HQ-identity.txt and CelebA-HQ-attribute.txt, to which "
-            "github.com/ndb796/CelebA-HQ-Face-Identity-and-Attributes-Recognition-PyTorch leads. "
-            "Put all into CelebAMask-HQ of "
-        )
-        + DATA_FOLDER
-        + ": CelebA-HQ-img/*.jpg beside the two text files."
+        "Fetch CelebAMask-HQ from github.com/switchablenorms/CelebAMask-HQ, and "
+        "CelebA-HQ-identity.txt and CelebA-HQ-attribute.txt, to which "
+        "github.com/ndb796/CelebA-HQ-Face-Identity-and-Attributes-Recognition-PyTorch leads. Put "
+        f"all into CelebAMask-HQ of {DATA_FOLDER}: CelebA-HQ-img/*.jpg beside the two text files."
     ),
     class_names=("male", "young", "smiling"),
     task="attributes",
@@ -139,16 +113,11 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         classes=100,
         shape=(3, 32, 32),
         sizes=(45_000, 5_000, 10_000),
-        embedded=False,
         balanced=True,
         augmentation=True,
         where=(
-            (
-                "Fetch cifar-100-python.tar.gz (169 MB) from www.cs.toronto.edu/~kriz/cifar.html "
-                "and put it, packed or unpacked, into "
-            )
-            + DATA_FOLDER
-            + "."
+            "Fetch cifar-100-python.tar.gz (169 MB) from www.cs.toronto.edu/~kriz/cifar.html and "
+            f"put it, packed or unpacked, into {DATA_FOLDER}."
         ),
         class_names=tuple(name.replace("_", " ") for name in _CIFAR100.split()),
     ),
@@ -162,15 +131,9 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         classes=10,
         shape=(3, 32, 32),
         sizes=(65_931, 7_326, 26_032),
-        embedded=False,
-        augmentation=False,
         where=(
-            (
-                "Fetch train_32x32.mat (182 MB) and test_32x32.mat (64 MB) from "
-                "ufldl.stanford.edu/housenumbers and put them into "
-            )
-            + DATA_FOLDER
-            + "."
+            "Fetch train_32x32.mat (182 MB) and test_32x32.mat (64 MB) from "
+            f"ufldl.stanford.edu/housenumbers and put them into {DATA_FOLDER}."
         ),
         class_names=tuple("0123456789"),
     ),
@@ -183,16 +146,10 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         classes=10,
         shape=(1, 28, 28),
         sizes=(54_000, 6_000, 10_000),
-        embedded=False,
-        augmentation=False,
         where=(
-            (
-                "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
-                "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz, which "
-                "yann.lecun.com/exdb/mnist names, and put them into MNIST/raw of "
-            )
-            + DATA_FOLDER
-            + "."
+            "Fetch the four files train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
+            "t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz, which "
+            f"yann.lecun.com/exdb/mnist names, and put them into MNIST/raw of {DATA_FOLDER}."
         ),
         class_names=tuple("0123456789"),
     ),
@@ -220,18 +177,12 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         classes=1000,
         shape=(3, 224, 224),
         sizes=(1_153_050, 128_117, 50_000),
-        embedded=False,
         augmentation=True,
         where=(
-            (
-                "Register at image-net.org, fetch ILSVRC2012_img_train.tar and "
-                "ILSVRC2012_img_val.tar (144 GB) and unpack them in imagenet of "
-            )
-            + DATA_FOLDER
-            + (
-                ": train/WNID/*.JPEG, and val/WNID/*.JPEG or val/*.JPEG with LOC_val_solution.csv "
-                "or the development kit ILSVRC2012_devkit_t12 beside it."
-            )
+            "Register at image-net.org, fetch ILSVRC2012_img_train.tar and ILSVRC2012_img_val.tar "
+            f"(144 GB) and unpack them in imagenet of {DATA_FOLDER}: train/WNID/*.JPEG, and "
+            "val/WNID/*.JPEG or val/*.JPEG with LOC_val_solution.csv or the development kit "
+            "ILSVRC2012_devkit_t12 beside it."
         ),
         downstream=("office-home", "cub-200", "domainnet-126"),
     ),
@@ -242,7 +193,6 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         DatasetCard(
             id=f"office-home-{domain.lower().replace(' ', '-')}",
             title=f"Office-Home, {domain}",
-            sizes=None,
             about=_divided(images),
             **_HOME,
         )
@@ -263,18 +213,11 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         classes=200,
         shape=(3, 224, 224),
         sizes=(5_395, 599, 5_794),
-        embedded=False,
         augmentation=True,
         where=(
-            (
-                "Fetch CUB_200_2011.tgz (1.1 GB) from "
-                "www.vision.caltech.edu/datasets/cub_200_2011 and unpack it in "
-            )
-            + DATA_FOLDER
-            + (
-                ": it becomes CUB_200_2011 with images, images.txt, image_class_labels.txt, "
-                "classes.txt and train_test_split.txt."
-            )
+            "Fetch CUB_200_2011.tgz (1.1 GB) from www.vision.caltech.edu/datasets/cub_200_2011 and "
+            f"unpack it in {DATA_FOLDER}: it becomes CUB_200_2011 with images, images.txt, "
+            "image_class_labels.txt, classes.txt and train_test_split.txt."
         ),
     ),
     DatasetCard(
@@ -307,21 +250,14 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         licence="AI Hub's terms of use",
         classes=8,
         shape=(3, 128, 128),
-        sizes=None,
         about=(9_000, 1_000, 1_539),
-        embedded=False,
         augmentation=True,
         where=(
-            (
-                "Fetch custom_korean_family_dataset_resolution_128.zip, to which "
-                "github.com/ndb796/korean_family_dataset leads, and unpack it in "
-                "custom_korean_family_dataset_resolution_128 of "
-            )
-            + DATA_FOLDER
-            + (
-                ": custom_train_dataset.csv, custom_val_dataset.csv and custom_test_dataset.csv "
-                "beside train_images, val_images and test_images."
-            )
+            "Fetch custom_korean_family_dataset_resolution_128.zip, to which "
+            "github.com/ndb796/korean_family_dataset leads, and unpack it in "
+            f"custom_korean_family_dataset_resolution_128 of {DATA_FOLDER}: "
+            "custom_train_dataset.csv, custom_val_dataset.csv and custom_test_dataset.csv beside "
+            "train_images, val_images and test_images."
         ),
         class_names=tuple(
             f"{years} years"
@@ -340,17 +276,12 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         licence="Research, not commercial",
         classes=10,
         shape=(3, 128, 128),
-        sizes=None,
         about=_divided(23_700),
-        embedded=False,
         augmentation=True,
         where=(
-            (
-                "Fetch UTKFace.tar.gz (aligned and cropped faces) from susanqq.github.io/UTKFace "
-                "and unpack it in "
-            )
-            + DATA_FOLDER
-            + ": it becomes UTKFace with images named AGE_GENDER_RACE_DATE.jpg."
+            "Fetch UTKFace.tar.gz (aligned and cropped faces) from susanqq.github.io/UTKFace and "
+            f"unpack it in {DATA_FOLDER}: it becomes UTKFace with images named "
+            "AGE_GENDER_RACE_DATE.jpg."
         ),
         class_names=(
             *(f"{decade}-{decade + 9} years" for decade in range(0, 90, 10)),
