@@ -4,7 +4,7 @@ live in the repository.
     python scripts/make_fashion_mnist_10k.py [ROOT]
 
 ROOT is a folder with the four idx files of Fashion-MNIST (with or without `.gz`), or a torchvision
-root that holds them; without it the usual places are searched (mucore/datasets/fashion_mnist.py).
+root that holds them; without it the data folder and Debian's package are searched.
 The same files give the same arrays on every machine.
 
 Of each class: 1,000 training images and 100 validation images, both from the 60,000 training images
@@ -19,15 +19,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mucore.datasets.fashion_mnist import read_idx_files
+from mucore.datasets import default_root
+from mucore.datasets.torchvision_sets import mnist_arrays
 from mucore.rng import numpy_rng
 
 TRAIN, VALIDATION, TEST = 1000, 100, 200  # images a class
 TARGET = Path(__file__).parents[1] / "data" / "fashion-mnist-10k.npz"
 
 
-def main(root: Path | None) -> None:
-    train_images, train_labels, test_images, test_labels = read_idx_files(root)
+def main(root: Path) -> None:
+    train_images, train_labels, test_images, test_labels = mnist_arrays("fashion-mnist", root)
     rng = numpy_rng(0, "fashion-mnist-10k")
     train, validation, test = [], [], []
     for number in range(10):
@@ -55,4 +56,4 @@ def main(root: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else default_root())

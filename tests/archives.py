@@ -126,9 +126,7 @@ def tiny_imagenet(root: Path, *, images: int = 2, classes: int = 200) -> Path:
 
 
 def imagenet(root: Path, *, truth: str, images: int = 2, classes: int = 1000) -> Path:
-    """imagenet: `images` for training and one for validation a class; `truth` is folders, csv or
-    devkit.
-    """
+    """imagenet: `images` for training, one for validation a class; `truth` is folders or csv."""
     folder = root / "imagenet"
     names = wnids(classes)
     for label, wnid in enumerate(names):
@@ -150,19 +148,6 @@ def imagenet(root: Path, *, truth: str, images: int = 2, classes: int = 1000) ->
         ]
         (folder / "LOC_val_solution.csv").write_text(
             "\n".join(["ImageId,PredictionString", *rows]) + "\n"
-        )
-    if truth == "devkit":
-        from scipy.io import savemat
-
-        kit = folder / "ILSVRC2012_devkit_t12" / "data"
-        kit.mkdir(parents=True)
-        # the kit counts in an order of its own, from 1
-        number = {wnid: classes - label for label, wnid in enumerate(names)}
-        kinds = [("ILSVRC2012_ID", "f8"), ("WNID", "O"), ("num_children", "f8")]
-        rows = [(number[wnid], wnid, 0) for wnid in names] + [(classes + 1, "n99999999", 3)]
-        savemat(str(kit / "meta.mat"), {"synsets": np.array(rows, dtype=kinds)})
-        (kit / "ILSVRC2012_validation_ground_truth.txt").write_text(
-            "\n".join(str(number[wnid]) for wnid in of) + "\n"
         )
     return folder
 

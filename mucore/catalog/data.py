@@ -27,7 +27,7 @@ FASHION_SOURCE = (
 DATASETS: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="fashion-mnist-10k",
-        loader="fashion_mnist:load_subset",
+        loader="fashion_mnist:load",
         title="Fashion-MNIST, 10,000 images",
         source=f"Balanced subset of Fashion-MNIST. {FASHION_SOURCE}",
         licence="MIT",
@@ -57,7 +57,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     *POINTS,
     DatasetCard(
         id="fashion-mnist",
-        loader="fashion_mnist:load_full",
+        loader="torchvision_sets:mnist",
         title="Fashion-MNIST",
         source=FASHION_SOURCE,
         licence="MIT",
@@ -74,7 +74,7 @@ DATASETS: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="cifar10",
-        loader="cifar:load",
+        loader="torchvision_sets:cifar",
         title="CIFAR-10",
         source="Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
         licence="None stated by the authors; free for research",

@@ -105,7 +105,7 @@ _MUCAC = DatasetCard(
 PUBLISHED: tuple[DatasetCard, ...] = (
     DatasetCard(
         id="cifar100",
-        loader="cifar:load",
+        loader="torchvision_sets:cifar",
         title="CIFAR-100",
         source="Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009; the fine "
         "labels",
@@ -123,7 +123,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="svhn",
-        loader="svhn:load",
+        loader="torchvision_sets:svhn",
         title="SVHN",
         source="Netzer et al., Reading Digits in Natural Images, NIPS workshop 2011; cropped "
         "digits, without the extra training images",
@@ -139,7 +139,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
     ),
     DatasetCard(
         id="mnist",
-        loader="mnist:load",
+        loader="torchvision_sets:mnist",
         title="MNIST",
         source="LeCun, Cortes and Burges, 1998",
         licence="None stated by the authors; usually given as CC BY-SA 3.0",
@@ -181,8 +181,7 @@ PUBLISHED: tuple[DatasetCard, ...] = (
         where=(
             "Register at image-net.org, fetch ILSVRC2012_img_train.tar and ILSVRC2012_img_val.tar "
             f"(144 GB) and unpack them in imagenet of {DATA_FOLDER}: train/WNID/*.JPEG, and "
-            "val/WNID/*.JPEG or val/*.JPEG with LOC_val_solution.csv or the development kit "
-            "ILSVRC2012_devkit_t12 beside it."
+            "val/WNID/*.JPEG or val/*.JPEG with Kaggle's LOC_val_solution.csv beside it."
         ),
         downstream=("office-home", "cub-200", "domainnet-126"),
     ),

@@ -9,17 +9,23 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from mucore import catalog
 from mucore.datasets.cut import cut
-from mucore.datasets.published import downloading
+from mucore.datasets.published import downloading, one_line
 from mucore.datasets.splits import Split, Splits
+from mucore.errors import BadFile
 from mucore.userfiles import datasets
 
 __all__ = ["Split", "Splits", "default_root", "load"]
 
+# what readers raise for files that are missing, damaged or of another form
+FAULTS = (OSError, ValueError, LookupError, EOFError, zlib.error, struct.error, BadZipFile)
 CACHED = 2  # data sets kept in memory a process; a worker seldom needs more than one at a time
 
 
@@ -46,5 +52,10 @@ def load(name: str, root: Path | None = None, *, download: bool = True, **asked:
 
 @functools.lru_cache(maxsize=CACHED)
 def _load(name: str, root: Path, data_hash: str) -> Splits:
-    module, _, function = catalog.dataset(name).loader.partition(":")
-    return getattr(importlib.import_module(f"mucore.datasets.{module}"), function)(name, root)
+    card = catalog.dataset(name)
+    module, _, function = card.loader.partition(":")
+    try:
+        return getattr(importlib.import_module(f"mucore.datasets.{module}"), function)(name, root)
+    except FAULTS as error:
+        reason = f"it lacks {error}" if isinstance(error, LookupError) else one_line(error)
+        raise BadFile(f"{card.title} cannot be read: {reason}. {card.where}") from error

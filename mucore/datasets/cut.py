@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from mucore.datasets.files import FileImages
-from mucore.datasets.splits import Part, Split, Splits, assemble, hold_out_part
+from mucore.datasets.splits import Split, Splits, assemble, hold_out_part
 from mucore.errors import BadValue
 from mucore.spec.preprocess import USUAL, moments
 
@@ -45,28 +45,27 @@ def _divided(
     if validation_from == "training" and not per_class and not greyscale:
         return splits
     names = [name for name in splits.names if name != "triggered"]
-    parts = {
-        name: _part(getattr(splits, name), greyscale=greyscale, name=splits.name) for name in names
-    }
+    parts = {name: getattr(splits, name) for name in names}
+    if greyscale and splits.shape[0] == 3:
+        parts = {name: _grey(part, splits.name) for name, part in parts.items()}
     division = list(splits.division_notes)
     if validation_from == "test" and splits.validation.source is splits.train.source:
         parts["train"] = _joined(parts["train"], parts["validation"])
         share = min(TEST_AS_VALIDATION, len(splits.test) // 2) / max(1, len(splits.test))
         parts["test"], parts["validation"] = hold_out_part(parts["test"], share)
-        if not len(parts["test"].y):
+        if not len(parts["test"]):
             raise BadValue(
                 f"The test set of {splits.name} cannot give validation images: it shows a single "
                 "person. Hold them out of training."
             )
-        count = len(parts["validation"].y)
         division = [
-            (
-                f"Training has every published training image; validation is {count:,} images "
-                "taken out of the test set."
-            )
+            "Training has every published training image; validation is "
+            f"{len(parts['validation']):,} images taken out of the test set."
         ]
     if per_class:
-        parts["train"] = parts["train"][first_of_each_class(parts["train"].y, per_class)]
+        parts["train"] = parts["train"][
+            first_of_each_class(parts["train"].labels.numpy(), per_class)
+        ]
         division.append(f"Training has the first {per_class:,} images of each class only.")
     return assemble(
         splits.name,
@@ -91,28 +90,13 @@ def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:
     )
 
 
-def _part(split: Split, *, greyscale: bool, name: str) -> Part:
-    pixels = split.pixels
-    if isinstance(pixels, FileImages):
-        if greyscale:
-            raise BadValue(
-                f"The images of {name} are streamed and stay in colour. Leave greyscale out of "
-                "the recipe."
-            )
-    else:
-        pixels = (
-            (grey(pixels) if greyscale and pixels.shape[1] == 3 else pixels)
-            .permute(0, 2, 3, 1)
-            .numpy()
+def _grey(split: Split, name: str) -> Split:
+    if isinstance(split.pixels, FileImages):
+        raise BadValue(
+            f"The images of {name} are streamed and stay in colour. Leave greyscale out of the "
+            "recipe."
         )
-    identities = None if split.identities is None else split.identities.numpy()
-    return Part(
-        x=pixels,
-        y=split.labels.numpy(),
-        identities=identities,
-        rows=split.rows,
-        source=split.source,
-    )
+    return replace(split, pixels=grey(split.pixels))
 
 
 def grey(pixels: Tensor) -> Tensor:
@@ -122,17 +106,18 @@ def grey(pixels: Tensor) -> Tensor:
     return torch.cat([chunk.round().to(torch.uint8) for chunk in chunks])[:, None]
 
 
-def _joined(one: Part, other: Part) -> Part:
+def _joined(one: Split, other: Split) -> Split:
     """Two parts of one source, in its order."""
-    x = (
-        one.x.joined(other.x)
-        if isinstance(one.x, FileImages) and isinstance(other.x, FileImages)
-        else np.concatenate([one.x, other.x])
-    )
     identities = None
     if one.identities is not None and other.identities is not None:
-        identities = np.concatenate([one.identities, other.identities])
-    rows = np.concatenate([one.rows, other.rows])
-    y = np.concatenate([one.y, other.y])
-    whole = Part(x=x, y=y, identities=identities, rows=rows, source=one.source)
-    return whole[np.argsort(rows)]
+        identities = torch.cat([one.identities, other.identities])
+    whole = Split(
+        pixels=one.pixels.joined(other.pixels)
+        if isinstance(one.pixels, FileImages)
+        else torch.cat([one.pixels, other.pixels]),
+        labels=torch.cat([one.labels, other.labels]),
+        identities=identities,
+        rows=np.concatenate([one.rows, other.rows]),
+        source=one.source,
+    )
+    return whole[np.argsort(whole.rows)]

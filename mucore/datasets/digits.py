@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from mucore import catalog
-from mucore.datasets.splits import Part, Splits, assemble, stratified_order
+from mucore.datasets.splits import Splits, assemble, split_of, stratified_order
 
 LEVELS = 16  # the pixels' largest value
 
@@ -26,7 +26,7 @@ def load(name: str, root: Path) -> Splits:
     labels = content.target
     order = stratified_order(labels, seed=0, purpose="digits")
     train, validation, test = (np.sort(cut) for cut in np.split(order, np.cumsum(sizes)[:2]))
-    whole = Part(x=pixels, y=labels)
+    whole = split_of(x=pixels, y=labels)
     return assemble(
         name,
         train=whole[train],

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -32,7 +31,6 @@ class FileImages:
     """
 
     SAMPLE = 1_000  # images looked at for mean and deviation
-    SUSPECTS = 200  # held-out images looked up among the training images
 
     def __init__(self, folder: Path, names: Sequence[str], *, size: int, margin: float = 1.0):
         self.folder, self.names, self.size, self.margin = folder, list(names), size, margin
@@ -79,27 +77,8 @@ class FileImages:
 
     def sample(self) -> Tensor:
         """Up to `SAMPLE` images, evenly spread over all, (m, 3, size, size)."""
-        return self.take(torch.from_numpy(_spread(len(self), self.SAMPLE)))
-
-    def copies_in(self, others: FileImages) -> tuple[int, int]:
-        """How many of up to `SUSPECTS` images, evenly spread, are byte for byte a file of `others`;
-        and how many were looked at.
-
-        Only files of equal length are read, so that a large set is not.
-        """
-        looked = _spread(len(self), self.SUSPECTS)
-        suspects = defaultdict(list)
-        for i in looked:
-            suspects[_length(self.folder / self.names[i])].append(self.folder / self.names[i])
-        alike = defaultdict(list)
-        for path in (others.folder / name for name in others.names):
-            if (length := _length(path)) in suspects:
-                alike[length].append(path)
-        copies = 0
-        for length, files in alike.items():
-            contents = set(pooled(_content, files))
-            copies += sum(_content(path) in contents for path in suspects[length])
-        return copies, len(looked)
+        spread = np.linspace(0, len(self) - 1, min(len(self), self.SAMPLE)).round()
+        return self.take(torch.from_numpy(np.unique(spread.astype(np.int64))))
 
 
 def decode_all(paths: Iterable[Path], size: int) -> np.ndarray:
@@ -125,12 +104,9 @@ def decode(path: Path, size: int, margin: float = 1.0) -> np.ndarray:
             if "transparency" in image.info:
                 image = image.convert("RGBA")
             pixels = image.convert("RGB")
-    except FileNotFoundError as error:
-        raise BadFile(f"{path} is missing. Unpack the archive again.") from error
     except UNREADABLE as error:
         raise BadFile(
-            f"{path} is damaged or no image "
-            f"({' '.join(str(error).split()) or type(error).__name__}). Fetch it again."
+            f"{path} is missing, damaged or no image ({error}). Fetch it again."
         ) from error
     return np.asarray(centred(pixels, side, size)).transpose(2, 0, 1)
 
@@ -151,37 +127,11 @@ def pooled(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
     return _pool().map(work, items)
 
 
-def _spread(count: int, most: int) -> np.ndarray:
-    return (
-        np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
-        if count
-        else np.zeros(0, np.int64)
-    )
-
-
-def _length(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise BadFile(f"{path} is missing. Unpack the archive again.") from error
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BadFile(f"{path} cannot be read ({error}). Unpack the archive again.") from error
-
-
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
     # Pillow lets go of the interpreter lock while it decodes. The processors that this process may
     # use, not those of the machine.
-    return ThreadPoolExecutor(
-        max(
-            2,
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 2,
-        )
+    own = (
+        os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 2)
     )
+    return ThreadPoolExecutor(max(2, len(own)))

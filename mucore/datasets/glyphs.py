@@ -30,7 +30,7 @@ from mucore.datasets.drawing import (
     to_bytes,
     turn,
 )
-from mucore.datasets.splits import Part, Splits, assemble
+from mucore.datasets.splits import Splits, assemble, split_of
 from mucore.rng import numpy_rng
 
 SIZE = 32
@@ -62,7 +62,8 @@ def load(name: str, root: Path) -> Splits:
     )
     cuts = np.split(content["x"], np.cumsum(wanted.images)[:2], 1)
     parts = (
-        Part(x=x.reshape(-1, SIZE, SIZE), y=np.repeat(np.arange(len(x)), x.shape[1])) for x in cuts
+        split_of(x=x.reshape(-1, SIZE, SIZE), y=np.repeat(np.arange(len(x)), x.shape[1]))
+        for x in cuts
     )
     train, validation, test = parts
     return assemble(
@@ -241,7 +242,7 @@ def _line(*points: tuple[float, float]) -> np.ndarray:
 
 
 def _arc(x: float, y: float, rx: float, ry: float, start: float, sweep: float) -> np.ndarray:
-    """Part of an ellipse from `start` over `sweep` degrees, clockwise from the right, as seen with
+    """Split of an ellipse from `start` over `sweep` degrees, clockwise from the right, as seen with
     y down.
     """
     steps = max(3, round(abs(sweep) / 30))

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from mucore.datasets.files import centred, pooled
-from mucore.datasets.splits import Part, Source, Splits, assemble, hold_out_part
+from mucore.datasets.splits import Source, Split, Splits, assemble, hold_out_part, split_of
 from mucore.errors import BadValue
 from mucore.userfiles import datasets, npz
 from mucore.userfiles.images import GREY, UNREADABLE, Listing, check_classes
@@ -22,7 +22,7 @@ def load_npz(name: str, root: Path) -> Splits:
     """The arrays of an npz file as a data set. Raises `BadFile`, `BadValue`."""
     arrays, class_names = npz.arrays(datasets.path_of(name))
     parts = {
-        split: Part(
+        split: split_of(
             x=arrays[f"x_{split}"],
             y=arrays[f"y_{split}"],
             identities=arrays.get(f"identity_{split}"),
@@ -41,25 +41,32 @@ def load_folder(name: str, root: Path) -> Splits:
     report = listing.place.report
     parts = {split: _decoded(listing, split) for split in npz.SPLITS if listing.of(split)}
     report.refuse(listing.place.path, datasets.settings_of(name).skip)
-    check_classes(listing, parts["train"].y)
+    check_classes(listing, parts["train"].labels)
     return _assemble(name, parts, listing.class_names, notes=report.sentences, natural=True)
 
 
 def _assemble(
     name: str,
-    parts: dict[str, Part],
+    parts: dict[str, Split],
     class_names: Sequence[str],
     *,
     notes: list[str],
     natural: bool,
 ) -> Splits:
     division: list[str] = []
-    for split, share, say in (("test", TEST_SHARE, notes), ("val", VALIDATION_SHARE, division)):
+    for split, kind, share, told in (
+        ("test", "test", TEST_SHARE, notes),
+        ("val", "validation", VALIDATION_SHARE, division),
+    ):
         if split not in parts:
-            parts["train"], parts[split], note = _hold_out(
-                parts["train"], share, split, class_names
+            whole = parts["train"]
+            parts["train"], parts[split] = _held_out(whole, share, kind)
+            told.append(
+                f"No {kind} data given: {len(parts[split]):,} of {len(whole):,} training images "
+                "are held out for it, "
+                + ("drawn by class" if whole.identities is None else "whole persons drawn")
+                + " with seed 0."
             )
-            say.append(note)
     return assemble(
         name,
         train=parts["train"],
@@ -70,33 +77,22 @@ def _assemble(
         data_hash=datasets.data_hash(name),
         notes=notes,
         division_notes=division,
-        task="attributes" if parts["train"].y.ndim == 2 else "classes",
+        task="attributes" if parts["train"].labels.ndim == 2 else "classes",
     )
 
 
-def _hold_out(
-    train: Part, share: float, split: str, class_names: Sequence[str]
-) -> tuple[Part, Part, str]:
-    """A share of training as another split, and a sentence that says so."""
-    kind = "test" if split == "test" else "validation"
+def _held_out(train: Split, share: float, kind: str) -> tuple[Split, Split]:
     kept, held = hold_out_part(train, share)
-    gone = np.setdiff1d(train.y, kept.y) if train.y.ndim == 1 else ()
-    units = "images" if train.identities is None else "whole persons"
-    how = "drawn by class" if train.identities is None else "whole persons drawn"
-    if not len(kept.y) or len(gone):
-        last = f" of class {class_names[gone[0]]}" if len(gone) else ""
+    is_lost = train.labels.ndim == 1 and len(train.labels.unique()) > len(kept.labels.unique())
+    if is_lost or not len(kept):
         raise BadValue(
-            f"No {kind} data given, and {share:.0%} of the {len(train.y)} training images held "
-            f"out for it, {units}, leave none{last}. Give {kind} data, or more {units}."
+            f"No {kind} data given, and {share:.0%} of the {len(train):,} training images, or of "
+            f"their persons, held out leave none of a class. Give {kind} data, or more images."
         )
-    note = (
-        f"No {kind} data given: {len(held.y):,} of {len(train.y):,} training images are held out "
-        f"for it, {how} with seed 0."
-    )
-    return kept, held, note
+    return kept, held
 
 
-def _decoded(listing: Listing, split: str) -> Part:
+def _decoded(listing: Listing, split: str) -> Split:
     """A split's images (n, side, side, channels), those that cannot be decoded in the report."""
     found = listing.of(split)
     pixels = np.empty((len(found), listing.side, listing.side, listing.channels), np.uint8)
@@ -109,7 +105,7 @@ def _decoded(listing: Listing, split: str) -> Part:
             kept.append(number)
     names = tuple(found[number].file for number in kept)
     persons = [found[number].person for number in kept]
-    return Part(
+    return split_of(
         x=pixels[kept] if len(kept) < len(found) else pixels,
         y=np.array([found[number].label for number in kept], np.int64),
         identities=None if None in persons else np.array(persons),

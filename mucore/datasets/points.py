@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mucore import catalog, points
-from mucore.datasets.splits import Part, Splits, assemble
+from mucore.datasets.splits import Splits, assemble, split_of
 
 SEED = 0  # of the catalogued sets
 
@@ -26,7 +26,7 @@ def as_splits(
 ) -> Splits:
     """Points as a data set; training ids are their indices."""
     parts = [
-        Part(x=points.to_bytes(each.xy)[:, None, None], y=each.labels)
+        split_of(x=points.to_bytes(each.xy)[:, None, None], y=each.labels)
         for each in (train, validation, test)
     ]
     return assemble(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -36,29 +36,63 @@ class Split:
     None, `identities` are (n,) int64. `digests` (n,) uint64 are of the images as they were loaded;
     None where they are streamed. `rows` (n,) int64 say where each sample stands in its `source`,
     which no division changes: that is how people name it (forget_sets/identity.py). Without them
-    the split is the source.
+    the split is the source, and the ids are the rows.
     """
 
     pixels: Any
     labels: Tensor
-    ids: Tensor
+    ids: Tensor = cast(Tensor, None)
     identities: Tensor | None = None
     digests: np.ndarray | None = None
     rows: np.ndarray = cast(np.ndarray, None)
     source: Source = cast(Source, None)
 
     def __post_init__(self) -> None:
-        _place(self, len(self.labels))
+        usual = {
+            "rows": np.arange(len(self)),
+            "source": Source(len(self)),
+            "ids": torch.arange(len(self)),
+        }
+        for name, value in usual.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __getitem__(self, index: np.ndarray) -> Split:
+        """The samples at `index`, int64 (m,), before they are numbered."""
+        return Split(
+            pixels=self.pixels[index],
+            labels=self.labels[index],
+            identities=None if self.identities is None else self.identities[index],
+            rows=self.rows[index],
+            source=self.source,
+        )
 
-def _place(part: Split | Part, count: int) -> None:
-    if part.rows is None:
-        object.__setattr__(part, "rows", np.arange(count))
-    if part.source is None:
-        object.__setattr__(part, "source", Source(count))
+
+def split_of(
+    x: np.ndarray | FileImages,
+    y: np.ndarray,
+    identities: np.ndarray | None = None,
+    source: Source | None = None,
+) -> Split:
+    """A split as a loader reads it: images `x` (n, h, w) or (n, h, w, c) uint8, or files; `y` (n,)
+    integers or (n, A) of 0 and 1; `identities` (n,) integers or None.
+    """
+    if len(x) != len(y):
+        raise ValueError(f"it has {len(x):,} images and {len(y):,} labels")
+    pixels: Any = x
+    if isinstance(x, np.ndarray):
+        images = x if x.ndim == 4 else x[..., None]
+        # a copy: arrays read from a buffer are not writable
+        pixels = torch.from_numpy(images.transpose(0, 3, 1, 2).copy())
+    return Split(
+        pixels=pixels,
+        labels=torch.from_numpy(y.astype(np.int64)),
+        identities=None if identities is None else torch.from_numpy(identities.astype(np.int64)),
+        source=source or Source(len(y)),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,72 +150,30 @@ class Splits:
         return channels, height, width
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
-    """One split as a loader reads it: `x` (n, h, w) or (n, h, w, c) uint8, or files; `y` (n,)
-    integers or (n, A) of 0 and 1; `identities` (n,) integers or None; `rows` and `source` as those
-    of a split.
-    """
-
-    x: np.ndarray | FileImages
-    y: np.ndarray
-    identities: np.ndarray | None = None
-    rows: np.ndarray = cast(np.ndarray, None)
-    source: Source = cast(Source, None)
-
-    def __post_init__(self) -> None:
-        _place(self, len(self.y))
-
-    def __getitem__(self, index: np.ndarray) -> Part:
-        identities = None if self.identities is None else self.identities[index]
-        return Part(
-            x=self.x[index],
-            y=self.y[index],
-            identities=identities,
-            rows=self.rows[index],
-            source=self.source,
-        )
-
-
 def assemble(
     name: str,
     *,
-    train: Part,
-    validation: Part,
-    test: Part,
+    train: Split,
+    validation: Split,
+    test: Split,
     class_names: Sequence[str],
     natural: bool,
     data_hash: str | None = None,
     notes: Sequence[str] = (),
     division_notes: Sequence[str] = (),
     task: Literal["classes", "attributes"] = "classes",
-    unseen: Part | None = None,
+    unseen: Split | None = None,
 ) -> Splits:
     """Number the samples, measure the normalisation, count duplicates and hash the content (unless
     `data_hash` is given).
     """
     splits, first = [], 0
-    for part in (train, validation, test, unseen):
-        if part is None:
+    for split in (train, validation, test, unseen):
+        if split is None:
             continue
-        pixels = _pixels(part.x)
-        identities = (
-            None if part.identities is None else torch.from_numpy(part.identities.astype(np.int64))
-        )
-        labels = torch.from_numpy(part.y.astype(np.int64))
-        ids = torch.arange(first, first + len(labels))
-        splits.append(
-            Split(
-                pixels=pixels,
-                labels=labels,
-                ids=ids,
-                identities=identities,
-                digests=_digests(pixels),
-                rows=part.rows,
-                source=part.source,
-            )
-        )
-        first += len(labels)
+        ids = torch.arange(first, first + len(split))
+        splits.append(replace(split, ids=ids, digests=_digests(split.pixels)))
+        first += len(split)
     mean, std = normalisation(splits[0].pixels)
     return Splits(
         name=name,
@@ -199,14 +191,6 @@ def assemble(
         task=task,
         unseen=splits[3] if unseen is not None else None,
     )
-
-
-def _pixels(x: np.ndarray | FileImages) -> Tensor | FileImages:
-    if isinstance(x, FileImages):
-        return x
-    x = x if x.ndim == 4 else x[..., None]
-    # a copy: arrays read from a buffer are not writable
-    return torch.from_numpy(x.transpose(0, 3, 1, 2).copy())
 
 
 def normalisation(pixels: Tensor | FileImages) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -253,18 +237,19 @@ def hold_out(labels: np.ndarray, count: int, *, seed: int = 0) -> tuple[np.ndarr
     return np.sort(order[count:]), np.sort(order[:count])
 
 
-def hold_out_part(whole: Part, share: float = VALIDATION_SHARE) -> tuple[Part, Part]:
-    """(kept, held out): a share of a part, stratified; whole persons where identities are known, so
-    that nobody is on both sides.
+def hold_out_part(whole: Split, share: float = VALIDATION_SHARE) -> tuple[Split, Split]:
+    """(kept, held out): a share of a split, stratified; whole persons where identities are known,
+    so that nobody is on both sides.
 
     The held-out part is of at least one sample, and the kept one may be empty: the caller checks.
     """
     if whole.identities is None:
-        kept, held = hold_out(whole.y, max(1, round(share * len(whole.y))))
+        kept, held = hold_out(whole.labels.numpy(), max(1, round(share * len(whole))))
     else:
-        persons = np.unique(whole.identities)
+        people = whole.identities.numpy()
+        persons = np.unique(people)
         _, chosen = hold_out(np.zeros(len(persons), np.int64), max(1, round(share * len(persons))))
-        is_held = np.isin(whole.identities, persons[chosen])
+        is_held = np.isin(people, persons[chosen])
         kept, held = np.flatnonzero(~is_held), np.flatnonzero(is_held)
     return whole[kept], whole[held]
 
@@ -282,26 +267,20 @@ def _digests(pixels: Tensor | FileImages) -> np.ndarray | None:
 
 def duplicate_notes(splits: Sequence[Split]) -> list[str]:
     """A sentence for each of validation, test and unseen that holds exact copies of training
-    images, and one for streamed sets.
+    images; of streamed sets one that says what was not looked at.
     """
-    notes = []
     train = splits[0]
-    if isinstance(train.pixels, FileImages):
+    if train.digests is None:
         looked = min(FileImages.SAMPLE, len(train))
-        notes.append(
+        return [
             "The images are read from their files while training; mean and deviation are of "
-            f"{looked:,} of {len(train):,}."
-        )
+            f"{looked:,} of {len(train):,}. Exact copies among them are not looked for."
+        ]
+    notes = []
     for name, split in zip(("validation", "test", "unseen"), splits[1:], strict=False):
-        looked = len(split)
-        if split.digests is None or train.digests is None:
-            copies, looked = split.pixels.copies_in(train.pixels)
-        else:
-            copies = int(np.isin(split.digests, train.digests).sum())
-        of = f"{len(split):,} {name}" if looked == len(split) else f"{looked:,} sampled {name}"
+        copies = 0 if split.digests is None else np.isin(split.digests, train.digests).sum()
         if copies:
-            which = "image is an exact copy" if copies == 1 else "images are exact copies"
-            notes.append(f"{copies:,} of {of} {which} of a training image.")
+            notes.append(f"Exact copies of training images: {copies:,} of {len(split):,} {name}.")
     return notes
 
 
@@ -309,39 +288,20 @@ def copies_flags(
     train: Split, test: Split, *, forgotten: np.ndarray, retained: np.ndarray
 ) -> list[str]:
     """Sentences if images that are to be forgotten are in the retain or test set as exact copies;
-    both (n,) bool over the training split.
-
-    Of streamed images nothing is known; `copies_notes` says so.
+    both (n,) bool over the training split. Of streamed images nothing is known.
     """
     if train.digests is None:
         return []
     others = [("retain", train.digests[retained], "which nobody asks to forget")]
     if test.digests is not None:
         others.append(("test", test.digests, "so the test set is not all unseen"))
-    found = []
-    for name, digests, meaning in others:
-        copies = int(np.isin(train.digests[forgotten], digests).sum())
-        if copies:
-            which = (
-                f"is in the {name} set as an exact copy"
-                if copies == 1
-                else f"are in the {name} set as exact copies"
-            )
-            found.append(
-                f"{copies:,} of {int(forgotten.sum()):,} forgotten images {which}, {meaning}."
-            )
-    return found
-
-
-def copies_notes(train: Split) -> list[str]:
-    """A sentence where `copies_flags` cannot look."""
-    if train.digests is not None:
-        return []
+    leaving = train.digests[forgotten]
+    copies = {name: int(np.isin(leaving, digests).sum()) for name, digests, _ in others}
     return [
-        (
-            "Copies of forgotten images in the retain set and the test set are not looked for "
-            "where images are streamed."
-        )
+        f"Forgotten images with an exact copy in the {name} set: {copies[name]:,} of "
+        f"{len(leaving):,}, {meaning}."
+        for name, _, meaning in others
+        if copies[name]
     ]
 
 
@@ -358,10 +318,8 @@ def identity_notes(splits: Sequence[Split]) -> list[str]:
     if not shared:
         return []
     return [
-        (
-            f"{shared:,} of {len(persons):,} persons in training are in another split too; they "
-            "cannot be forgotten."
-        )
+        f"{shared:,} of {len(persons):,} persons in training are in another split too; they "
+        "cannot be forgotten."
     ]
 
 

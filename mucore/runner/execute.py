@@ -18,7 +18,7 @@ from torch import nn
 
 import mucore
 from mucore import methods, training
-from mucore.datasets.splits import Splits, copies_flags, copies_notes
+from mucore.datasets.splits import Splits, copies_flags
 from mucore.engine.data import UnlearningData
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.metrics import MetricInputs, measure
@@ -260,7 +260,6 @@ def _result(
         notes=(
             *record.notes,
             *splits.notes,
-            *(copies_notes(splits.train) if forget else ()),
             *(session.downstream(spec)[1] if data is not None else ()),
             *cautions(inputs, metrics),
         ),

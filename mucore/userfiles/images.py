@@ -35,12 +35,12 @@ MOST_BYTES = 400_000_000  # of one file, more than its pixels may be
 MOST_PIXELS = 100_000_000  # of one image
 NAMED = 3  # files of a kind that a report names
 DIGITS = 20  # of a class that is a number
-UNREADABLE = "broken or no images"
+UNREADABLE = "broken, too large or no images"
 # Modes of Pillow without colour. Of "F" nobody knows the range.
 GREY = ("1", "L", "LA", "I", "I;16", "I;16B", "I;16L")
 _ORIENTED = (b"Exif", b"EXIF", b"eXIf", b"tiff:Orientation")  # what an image says it with
 _ORIENTATION = 0x112
-_HIDDEN = re.compile(r"(^|/)(\.[^/]*|__MACOSX(?=/|$))")
+_HIDDEN = re.compile(r"(^|/)(\.|__MACOSX(/|$))")  # the machine's, not the data's
 _WHOLE = re.compile(r"[0-9]{1,20}")
 
 
@@ -70,7 +70,7 @@ class Report:
 def _told(found: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(
         f"{len(names):,} {what} ({', '.join(sorted(names)[:NAMED])}"
-        + (f" and {len(names) - NAMED:,} more)" if len(names) > NAMED else ")")
+        + (", ...)" if len(names) > NAMED else ")")
         for what, names in found.items()
         if names
     )
@@ -103,17 +103,15 @@ class Listing:
 
 
 class Place:
-    """The files of a folder or a zip archive by their path in it, hidden ones in the report. One
-    folder around everything, `base`, is passed over.
+    """The files of a folder or a zip archive by their path in it, without hidden ones. One folder
+    around everything, `base`, is passed over.
     """
 
     def __init__(self, path: Path):
-        self.path, self.report, self.archive = path, Report(), None
-        if path.is_dir():
-            found = self._walk(path, "", (path.resolve(),))
-        else:
-            self.archive = _archive(path)
-            found = (each for each in self.archive.namelist() if not self._hides(each))
+        self.path, self.report = path, Report()
+        self.archive = None if path.is_dir() else _archive(path)
+        names = _walked(path) if self.archive is None else self.archive.namelist()
+        found = (each for each in names if not (each.endswith("/") or _HIDDEN.search(each)))
         self.files = sorted(islice(found, MOST_FILES + 1))
         if len(self.files) > MOST_FILES:
             raise BadFile(f"{path} holds more than {MOST_FILES:,} files. Give a smaller folder.")
@@ -134,32 +132,21 @@ class Place:
         except Exception as error:  # zipfile raises a dozen kinds for archives that were damaged
             raise OSError(str(error)) from error
 
-    def _hides(self, name: str) -> bool:
-        """Whether it is a folder, or hidden: the machine's, not the data's."""
-        if found := _HIDDEN.search(name):
-            told = self.report.skipped["hidden"]
-            told += [name[: found.end()]] * (told[-1:] != [name[: found.end()]])
-        return found is not None or name.endswith("/")
 
-    def _walk(self, folder: Path, inside: str, above: tuple[Path, ...]) -> Iterator[str]:
-        try:
-            entries = sorted(folder.iterdir())
-        except OSError as error:
-            raise BadFile(f"{folder} cannot be read: {error.strerror or error}.") from error
-        if not entries:
-            self.report.skipped["empty folders"].append(inside)
-        for entry in entries:
-            name = inside + entry.name
-            if self._hides(name):
-                continue
-            # of a loop Path.resolve raises, before Python 3.13
-            real = Path(os.path.realpath(entry)) if entry.is_symlink() else above[-1] / entry.name
-            if not real.exists() or any(each.is_relative_to(real) for each in above):
-                self.report.broken["links that lead nowhere or back"].append(name)
-            elif real.is_dir():
-                yield from self._walk(entry, f"{name}/", (*above, real))
-            elif real.is_file():
-                yield name
+def _walked(folder: Path) -> Iterator[str]:
+    """The files in a folder; links are followed, but none that leads back."""
+
+    def refuse(error: OSError) -> None:
+        raise BadFile(f"{error.filename} cannot be read: {error.strerror}.") from error
+
+    for top, folders, files in os.walk(folder, followlinks=True, onerror=refuse):
+        above, inside = Path(os.path.realpath(top)), Path(top).relative_to(folder)
+        folders[:] = [
+            each
+            for each in folders
+            if not above.is_relative_to(os.path.realpath(os.path.join(top, each)))
+        ]
+        yield from ((inside / file).as_posix() for file in files)
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
@@ -167,12 +154,10 @@ def _archive(path: Path) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(path)
     except Exception as error:
         raise BadFile(f"{path} is no zip archive ({said(str(error))}). {FORM}") from error
-    entries = archive.infolist()
-    size, names = sum(each.file_size for each in entries), {each.filename for each in entries}
-    if size > MOST_UNPACKED or len(names) < len(entries):
+    if sum(each.file_size for each in archive.infolist()) > MOST_UNPACKED:
         raise BadFile(
-            f"{path} unpacks to more than {MOST_UNPACKED >> 30} GiB, or names a file twice. Unpack "
-            "it, and give the folder."
+            f"{path} unpacks to more than {MOST_UNPACKED >> 30} GiB. Unpack it, and give the "
+            "folder."
         )
     return archive
 
@@ -201,7 +186,7 @@ def listed(path: Path) -> Listing:
         *folders, _ = file.split("/")
         split = splits.get(folders.pop(0)) if splits and folders else None if splits else "train"
         if split and labels is not None:
-            found[file] = split, labels[file]["label"]
+            found[file] = split, labels[file]["label"].strip()
         elif split and len(folders) == 1:
             found[file] = split, folders[0]
     why = "outside the folders of classes" if labels is None else f"without a row in {LABELS}"
@@ -261,40 +246,30 @@ def _rows(
     where = place.path / table
     try:
         with place.open(table) as stream:
-            reader = csv.DictReader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
-            rows = [
-                {key: (value or "").strip() for key, value in row.items() if key} for row in reader
-            ]
-            heads = reader.fieldnames or ()
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+            rows = [*csv.DictReader(text, restval="", restkey="")]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadFile(
-            f"{where} is not a readable CSV file ({error}). Save it as UTF-8 with the columns file "
-            f"and {column}."
-        ) from error
-    if not {"file", column} <= set(heads):
-        raise BadFile(
-            f"{where} needs the columns file and {column}, but has {', '.join(heads) or 'none'}."
-        )
-    names, known = defaultdict(list), {*images}
-    for file in known:
-        names[file.rpartition("/")[2]].append(file)
+        raise BadFile(f"{where} cannot be read as CSV in UTF-8: {error}. Save it anew.") from error
+    named = defaultdict(list)
+    for file in images:
+        named[file].append(file)
+        if "/" in file:
+            named[file.rpartition("/")[2]].append(file)
     found: dict[str, dict[str, str]] = {}
     for row in rows:
-        for key in ("file", column, *({"person"} & {*heads})):
-            if not row.get(key):
-                raise BadFile(
-                    f"{where} has a row without {key}: {','.join(row.values())}. Fill it in, or "
-                    "remove the row and its image."
-                )
-        file = row["file"].replace("\\", "/").removeprefix("./")
-        meant = [file] if file in known else sorted(names[file])
-        if len(meant) > 1:
+        file = (row.get("file") or "").strip().replace("\\", "/").removeprefix("./")
+        if not file or not (row.get(column) or "").strip():
             raise BadFile(
-                f"{where} names {file}, but {len(meant)} images have that name. Give the path of "
-                f"each, such as {meant[0]}."
+                f"{where} needs the columns file and {column}, filled in every row, but has "
+                f"{said(row)}."
             )
-        if found.setdefault(meant[0] if meant else file, row) is not row:
-            raise BadFile(f"{where} names {file} more than once. One row a file.")
+        meant = [file] if file in named[file] else named[file]
+        if len(meant) > 1 or {*meant, file} & {*found}:
+            raise BadFile(
+                f"{where} names {file} twice, or several images have that name. Give one row an "
+                "image, with its path."
+            )
+        found[meant[0] if meant else file] = row
     return found
 
 
@@ -312,9 +287,9 @@ def _persons(
             f"{place.path / IDENTITIES} has no row for {missing[0]}. Every image needs one, "
             "or remove the file."
         )
-    people = sorted({row[column] for row in rows.values()})
+    people = sorted({row[column].strip() for row in rows.values()})
     numbers = {person: number for number, person in enumerate(people)}
-    return {file: numbers[rows[file][column]] for file in found}
+    return {file: numbers[rows[file][column].strip()] for file in found}
 
 
 def checked(path: Path, side: int, *, skip: bool) -> Listing:
@@ -328,10 +303,8 @@ def checked(path: Path, side: int, *, skip: bool) -> Listing:
         try:
             width, height, _ = heads[image] = _head(listing.place, image.file)
             sizes[f"of {width} by {height} pixels"].append(image.file)
-        except Exception as error:  # Pillow raises many kinds for what is no image
-            report.broken[str(error) if isinstance(error, _Unfit) else UNREADABLE].append(
-                image.file
-            )
+        except Exception:  # Pillow raises many kinds for what is no image
+            report.broken[UNREADABLE].append(image.file)
     report.refuse(path, skip)
     check_classes(listing, [image.label for image in heads if image.split == "train"])
     least = min(min(head[:2]) for head in heads.values())
@@ -354,26 +327,18 @@ def check_classes(listing: Listing, labels: Container[int]) -> None:
             raise BadFile(f"{listing.place.path} has no image of class {name} left for training.")
 
 
-class _Unfit(Exception):
-    """What an image is that may not be read."""
-
-
 def _head(place: Place, file: str) -> tuple[int, int, bool]:
-    """Width and height of an image as it is seen, and whether it has colour."""
+    """Width and height of an image as it is seen, and whether it has colour. Raises for one that
+    may not be read.
+    """
     from PIL import Image as Pillow
 
     with warnings.catch_warnings(), place.open(file) as stream:
         warnings.simplefilter("ignore")  # of sizes, which are looked at here
-        try:
-            image = Pillow.open(stream)
-        except Pillow.DecompressionBombError:
-            raise _Unfit(f"of more than {MOST_PIXELS // 10**6} million pixels") from None
-        with image:
+        with Pillow.open(stream) as image:
             width, height = image.size
-            if width * height > MOST_PIXELS:
-                raise _Unfit(f"of more than {MOST_PIXELS // 10**6} million pixels")
-            if image.mode == "F":
-                raise _Unfit("of fractions, whose range nobody knows")
+            if width * height > MOST_PIXELS or image.mode == "F":
+                raise ValueError
             # Pillow decodes a PNG as a whole to look for Exif behind its pixels
             late = image.format == "PNG" and "exif" not in image.info
             if not late and image.getexif().get(_ORIENTATION, 1) in range(5, 9):

@@ -27,7 +27,13 @@ REQUIRED = ("x_train", "y_train", "x_test", "y_test")
 STEP = 0.1  # of a grey level, by which fractions may lie beside it
 _HEADER = 10_000  # bytes, as much as numpy itself reads
 _SAVE = "Save it with numpy.savez(path, x_train=..., y_train=..., x_test=..., y_test=...)."
-
+# what arrays must be
+_FORMS = {
+    "x": "square images, [n, h, w] or [n, h, w, c] with 1 or 3 channels last, in uint8 from 0 to "
+    "255 or fractions k/255 from 0 to 1",
+    "y": "integers or text [n], or 0 and 1 [n, attributes]",
+    "identity": "integers [n]",
+}
 
 Arrays = dict[str, np.ndarray]
 
@@ -93,94 +99,44 @@ def checked(path: Path) -> dict[str, Header]:
     kept = {key: header for key, header in found.items() if header is not None}
     for key, header in kept.items():
         kind, split = key.split("_")
-        pair = [f"{each}_{split}" for each in "xy"]
-        training = kept.get(f"{kind}_train", header)
-        lengths = {each: kept[each].shape[:1] for each in (*pair, key) if each in kept}
-        _hold(
-            f"{path}: {key}",
-            (
-                not header.dtype.hasobject,
-                "is an array of Python objects, which would have to be unpickled; that is never "
-                "done. Save it as plain numbers: uint8 images of one size, integer labels.",
-            ),
-            ({*pair} <= {*kept}, f"needs x_{split} and y_{split} beside it. Give both or neither."),
-            *_RULES[kind](header.dtype, header.shape),
-            (
-                len({*lengths.values()}) == 1,
-                "must have an entry an image, but "
-                f"{', '.join(f'{each} has {str(*n)}' for each, n in lengths.items())}.",
-            ),
-            (
-                f"{kind}_train" in kept,
-                "gives identities, but none for the training images. Add identity_train.",
-            ),
-            (
-                _form(kind, header) == _form(kind, training),
-                f"is {header.dtype} {list(header.shape)}, but {kind}_train {training.dtype} "
-                f"{list(training.shape)}. All must be alike but for the first number.",
-            ),
-        )
+        if not _has_form(kind, header.dtype, header.shape):
+            raise BadValue(
+                f"{path}: {key} must be {_FORMS[kind]}, but is {header.dtype} "
+                f"{list(header.shape)}. Objects are never unpickled."
+            )
+        images, training = kept.get(f"x_{split}"), kept.get(f"{kind}_train")
+        if images is None or training is None or f"y_{split}" not in kept:
+            raise BadValue(
+                f"{path}: {key} needs x_{split}, y_{split} and {kind}_train beside it. Add what is "
+                "missing, or leave it out."
+            )
+        if images.shape[:1] != header.shape[:1] or _item(kind, header) != _item(kind, training):
+            raise BadValue(
+                f"{path}: {key} is {header.dtype} {list(header.shape)}, which does not fit "
+                f"x_{split}, {list(images.shape)}, or {kind}_train, {training.dtype} "
+                f"{list(training.shape)}. Give one entry an image, alike in all splits."
+            )
     check_fits(path, sum(header.bytes for header in kept.values()))
     return kept
 
 
-Rule = tuple[bool, str]  # what must hold, and what is said where it does not
+def _has_form(kind: str, dtype: np.dtype, shape: tuple[int, ...]) -> bool:
+    """Whether an array is as `_FORMS` says, as far as its head tells."""
+    if kind == "x":
+        is_square = len(shape) in (3, 4) and shape[1] == shape[2] > 0 and shape[0] > 0
+        is_grey_level = dtype == np.uint8 or dtype.kind == "f"
+        return is_square and is_grey_level and shape[3:] in ((), (1,), (3,))
+    if kind == "identity":
+        return len(shape) == 1 and dtype.kind in "iu"
+    if _is_table(shape):
+        return dtype.kind in "iub"
+    return (len(shape) == 1 or shape[1:] == (1,)) and dtype.kind in "iubU"
 
 
-def _hold(what: str, *rules: Rule) -> None:
-    for holds, sentence in rules:
-        if not holds:
-            raise BadValue(f"{what} {sentence}")
-
-
-def _form(kind: str, header: Header) -> object:
+def _item(kind: str, header: Header) -> object:
     """What is the same in all splits."""
     shape = header.shape[1:]
     return (*shape, 1) if kind == "x" and len(shape) == 2 else shape, header.dtype.kind == "U"
-
-
-def _image_rules(dtype: np.dtype, shape: tuple[int, ...]) -> list[Rule]:
-    looks = " It looks like [n, c, h, w]; use x.transpose(0, 2, 3, 1)."
-    return [
-        (
-            dtype == np.uint8 or dtype.kind == "f",
-            "must be uint8, pixels from 0 to 255, or fractions k/255 from 0 to 1, but it is "
-            f"{dtype}. If its values are 0 to 255, use .astype(numpy.uint8).",
-        ),
-        (
-            len(shape) in (3, 4),
-            f"must have shape [n, h, w] or [n, h, w, c], but has {list(shape)}.",
-        ),
-        (
-            shape[3:] in ((), (1,), (3,)),
-            f"must have 1 or 3 channels in its last axis, but its shape is {list(shape)}."
-            f"{looks if shape[1:2] in ((1,), (3,)) else ''}",
-        ),
-        (
-            shape[1:2] == shape[2:3] != (0,),
-            f"must hold square images, but its shape is {list(shape)}. Crop or pad them.",
-        ),
-        (shape[:1] != (0,), "is empty. At least one image is needed."),
-    ]
-
-
-def _label_rules(dtype: np.dtype, shape: tuple[int, ...]) -> list[Rule]:
-    one = len(shape) == 1 or shape[1:] == (1,)
-    return [
-        (
-            (one or _is_table(shape)) and dtype.kind in ("iubU" if one else "iub"),
-            "must be integers or text [n], or 0 and 1 [n, attributes], but is "
-            f"{dtype} {list(shape)}.",
-        )
-    ]
-
-
-def _identity_rules(dtype: np.dtype, shape: tuple[int, ...]) -> list[Rule]:
-    fits = len(shape) == 1 and dtype.kind in "iu"
-    return [(fits, f"must be integers [n], but is {dtype} {list(shape)}.")]
-
-
-_RULES = {"x": _image_rules, "y": _label_rules, "identity": _identity_rules}
 
 
 def classes_of(path: Path, found: Mapping[str, Header]) -> int:
@@ -202,14 +158,12 @@ def arrays(path: Path) -> tuple[Arrays, tuple[str, ...]]:
     names = _classes(path, found, words(path))
     images = {key: _bytes(f"{path}: {key}", x) for key, x in found.items() if key[0] == "x"}
     tops = {key: int(x.max()) for key, x in images.items()}
-    lost = "holds one grey level alone, as fractions that were cut to uint8. Save 255 * x, rounded."
-    _hold(f"{path}: x_train", (images["x_train"].min() < tops["x_train"], lost))
-    for key, top in tops.items():
-        if (top > 1) != (tops["x_train"] > 1):
-            raise BadValue(
-                f"{path}: x_train holds pixels up to {tops['x_train']} and {key} up to {top}, "
-                "which are two scales. Save all as uint8 from 0 to 255."
-            )
+    if images["x_train"].min() == tops["x_train"] or len({top > 1 for top in tops.values()}) > 1:
+        raise BadValue(
+            f"{path}: images must all be on one scale of several grey levels, but the brightest "
+            f"pixels are {', '.join(f'{top} in {key}' for key, top in tops.items())}. Save all as "
+            "uint8 from 0 to 255."
+        )
     return found | images, names
 
 
@@ -242,40 +196,29 @@ def _classes(path: Path, found: Arrays, names: tuple[str, ...]) -> tuple[str, ..
                     f"knows {', '.join(names[:10])}."
                 )
             y = np.array([names.index(name) for name in known])[places]
+        if y.ndim == 2 and (y.min() < 0 or y.max() > 1 or (y.sum(axis=1) == 1).all()):
+            raise BadValue(
+                f"{path}: {key} must be 0 and 1, more than one of which may be 1 in a row. Of "
+                "one-hot classes give the numbers, y.argmax(axis=1)."
+            )
         found[key] = y
-        _hold(
-            f"{path}: {key}",
-            (y.ndim == 1 or bool((y <= 1).all()), f"must be 0 and 1, but holds {y.max()}."),
-            (y.min() >= 0, f"must count classes from 0, but holds {y.min()}."),
-            (
-                y.ndim == 1 or not (y.sum(axis=1) == 1).all(),
-                f"is a 0/1 matrix {list(y.shape)} with a single 1 in each row, which are one-hot "
-                "classes and no attributes. Give one class number an image, [n], as "
-                "y.argmax(axis=1) does.",
-            ),
-        )
     y = found["y_train"]
     if y.ndim == 2:
         return tuple(map(str, range(y.shape[1])))
     present = np.unique(y)
-    classes = int(present.max()) + 1
-    # The first gap is where the sorted labels leave the sequence 0, 1, 2, ...; a huge label must
-    # not become a huge list.
-    gap = int(np.argmax(present != np.arange(len(present))))
-    _hold(
-        f"{path}: y_train",
-        (
-            classes == len(present),
-            f"must use every class from 0 to {classes - 1}, but no image has label {gap}. Number "
-            "the classes without gaps: numpy.unique(y, return_inverse=True)[1].",
-        ),
-        (classes > 1, "holds one class only. At least 2 are needed."),
-    )
+    classes = len(present)
+    # a huge label must not become a huge list
+    if classes < 2 or present[0] != 0 or present[-1] != classes - 1:
+        raise BadValue(
+            f"{path}: y_train must use every class from 0 on, at least 2, but its {classes:,} "
+            f"labels are {present[0]} to {present[-1]}. Number them: "
+            "numpy.unique(y, return_inverse=True)[1]."
+        )
     for key in [key for key in found if key[0] == "y"]:
-        if found[key].max() >= classes:
+        if not np.isin(found[key], present).all():
             raise BadValue(
-                f"{path}: {key} holds label {found[key].max()}, but training knows only 0 to "
-                f"{classes - 1}."
+                f"{path}: {key} holds labels up to {found[key].max()}, but training knows only 0 "
+                f"to {classes - 1}."
             )
     return names or tuple(map(str, range(classes)))
 
@@ -300,36 +243,16 @@ def headers(path: Path, wanted: Iterable[str]) -> dict[str, Header | None]:
     wanted = set(wanted)
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = {each.filename.removesuffix(".npy"): each for each in archive.infolist()}
-            return {
-                name: _header(path, archive, entry) if name in wanted else None
-                for name, entry in entries.items()
-            }
-    except BadFile:
-        raise
-    except Exception as error:  # zipfile raises a dozen kinds for archives that were damaged
+            names = [each.removesuffix(".npy") for each in archive.namelist()]
+            return {name: _header(archive, name) if name in wanted else None for name in names}
+    except Exception as error:  # zipfile and numpy raise a dozen kinds for what is damaged
         raise BadFile(f"{path} is not an npz file ({said(str(error))}). {_SAVE}") from error
 
 
-def _header(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Header:
-    name = entry.filename.removesuffix(".npy")
-    try:
-        with archive.open(entry) as stream:
-            start = io.BytesIO(stream.read(_HEADER))
-    except Exception as error:
-        raise BadFile(
-            f"{path}: {name} is damaged ({said(str(error))}). Save the file again."
-        ) from error
-    try:
-        version = npy.read_magic(start)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = read(start)
-    except Exception as error:  # a header is read as Python writes it: any text may stand there
-        raise BadFile(f"{path}: {name} is not an array ({said(str(error))}). {_SAVE}") from error
-    found = Header(shape, dtype)
-    if not dtype.hasobject and found.bytes > entry.file_size - start.tell():
-        raise BadFile(
-            f"{path}: {name} is damaged: it says that it holds {found.bytes:,} bytes, but there "
-            f"are {max(entry.file_size - start.tell(), 0):,}. Save the file again."
-        )
-    return found
+def _header(archive: zipfile.ZipFile, name: str) -> Header:
+    with archive.open(f"{name}.npy") as stream:
+        start = io.BytesIO(stream.read(_HEADER))
+    version = npy.read_magic(start)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(start)
+    return Header(shape, dtype)

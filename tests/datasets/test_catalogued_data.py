@@ -17,8 +17,8 @@ import pytest
 import torch
 
 from mucore import catalog, datasets
-from mucore.datasets import fashion_mnist
-from mucore.datasets.splits import Part, assemble, hold_out, image_hashes, normalisation
+from mucore.datasets import fashion_mnist, torchvision_sets
+from mucore.datasets.splits import assemble, hold_out, image_hashes, normalisation, split_of
 from mucore.errors import BadFile
 
 
@@ -43,7 +43,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: object, **kwargs: object) -> None:
         raise RuntimeError("Error downloading: no network")
 
-    monkeypatch.setattr(fashion_mnist, "DEBIAN", Path("/nonexistent"))
+    monkeypatch.setattr(torchvision_sets, "DEBIAN", Path("/nonexistent"))
     monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
     monkeypatch.setattr("torchvision.datasets.cifar.download_and_extract_archive", refuse)
 
@@ -103,11 +103,13 @@ def test_fashion_mnist_10k_content() -> None:
 
 
 @pytest.mark.skipif(
-    not fashion_mnist.DEBIAN.is_dir(),
+    not torchvision_sets.DEBIAN.is_dir(),
     reason="Debian's package dataset-fashion-mnist is not installed",
 )
 def test_fashion_mnist_10k_comes_from_the_published_files() -> None:
-    train_x, train_y, test_x, test_y = fashion_mnist.read_idx_files(None)
+    train_x, train_y, test_x, test_y = torchvision_sets.mnist_arrays(
+        "fashion-mnist", Path("/nonexistent")
+    )
     assert train_x.shape == (60_000, 28, 28) and test_x.shape == (10_000, 28, 28)
     with np.load(fashion_mnist.EMBEDDED, allow_pickle=False) as content:
         for split, x, y in (
@@ -120,19 +122,17 @@ def test_fashion_mnist_10k_comes_from_the_published_files() -> None:
             np.testing.assert_array_equal(content[f"y_{split}"], y[index])
 
 
-def test_a_damaged_subset_says_how_to_restore_it(
+def test_a_damaged_subset_says_where_it_is_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = fashion_mnist.EMBEDDED.read_bytes()
     monkeypatch.setattr(fashion_mnist, "EMBEDDED", tmp_path / "subset.npz")
-    with pytest.raises(
-        BadFile, match="is missing. Restore it from the repository, or make it again"
-    ):
-        fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
-    for content in (b"\0" * 100, whole[:1000], whole[:1000] + whole[2000:], b""):
-        (tmp_path / "subset.npz").write_bytes(content)
-        with pytest.raises(BadFile, match="is damaged"):
-            fashion_mnist.load_subset("fashion-mnist-10k", tmp_path)
+    for content in (None, b"\0" * 100, whole[:1000], whole[:1000] + whole[2000:], b""):
+        if content is not None:
+            (tmp_path / "subset.npz").write_bytes(content)
+        datasets._load.cache_clear()
+        with pytest.raises(BadFile, match="comes with the repository"):
+            datasets.load("fashion-mnist-10k", tmp_path)
 
 
 # -- Fashion-MNIST in full
@@ -163,25 +163,13 @@ def test_fashion_mnist_as_torchvision_reads_it(tmp_path: Path, offline: None) ->
     np.testing.assert_array_equal(ours.test.labels.numpy(), theirs.targets.numpy())
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"", "is not an idx file"),
-        (archives.idx(np.zeros(7, np.uint8))[:-2], r"promises \(7,\) values but holds 5"),
-        (
-            archives.idx(np.zeros(7, np.uint8)),
-            r"do not belong together: \(10, 28, 28\) images and \(7,\) labels",
-        ),
-        (archives.idx(np.full(10, 200, np.uint8)), "label 200, but its classes are 0 to 9"),
-    ],
-)
-def test_fashion_mnist_damaged(
-    tmp_path: Path, offline: None, content: bytes, sentence: str
-) -> None:
+@pytest.mark.parametrize("content", [b"", archives.idx(np.zeros(7, np.uint8))[:-2]])
+def test_fashion_mnist_damaged(tmp_path: Path, offline: None, content: bytes) -> None:
     archives.idx_files(tmp_path / "data", packed=False)
-    (tmp_path / "data" / "t10k-labels-idx1-ubyte").write_bytes(content)
-    with pytest.raises(BadFile, match=sentence):
-        datasets.load("fashion-mnist", tmp_path / "data")
+    for wrong in (content, archives.idx(np.zeros(7, np.uint8))):
+        (tmp_path / "data" / "t10k-labels-idx1-ubyte").write_bytes(wrong)
+        with pytest.raises(BadFile, match="Fashion-MNIST cannot be read"):
+            datasets.load("fashion-mnist", tmp_path / "data")
 
 
 # -- CIFAR-10
@@ -249,7 +237,7 @@ def test_hold_out_takes_the_same_share_of_each_class() -> None:
 
 def test_data_hash_depends_on_pixels_and_labels_alone() -> None:
     def of(name: str, **changes: np.ndarray) -> str:
-        part = Part(
+        part = split_of(
             x=changes.get("x", np.zeros((2, 4, 4), np.uint8)), y=changes.get("y", np.array([0, 1]))
         )
         return assemble(

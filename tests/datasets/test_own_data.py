@@ -159,48 +159,38 @@ def test_attributes_keep_their_proportions(tmp_path: Path) -> None:
 EYE = np.eye(3, dtype=int)[Y]
 NO_ARRAYS: dict[str, tuple[dict[str, np.ndarray], tuple[object, ...]]] = {
     "no labels": (arrays(y_test=None), ("lacks y_test", "x_test, x_train, y_train")),
-    "two scales": (arrays(x_test=X[N:] > 100), ("x_test", "bool", "astype")),
+    "two scales": (arrays(x_test=X[N:] > 100), ("x_test", "bool")),
     "0 to 255 and 0 to 1": (
         arrays(x_test=(X[N:] > 100).astype(np.uint8)),
-        ("x_train", 250, "x_test", 1, "two scales"),
+        ("one scale", "250 in x_train", "1 in x_test"),
     ),
-    "cut to nothing": (arrays(x=0 * X), ("x_train", "one grey level")),
+    "cut to nothing": (arrays(x=0 * X), ("0 in x_train", "several grey levels")),
     "resized fractions": (arrays(x=X / 255 + 0.001), ("x_train", "k/255", "round")),
-    "-1 to 1": (arrays(x=X / 127.5 - 1), ("x_train holds", "k/255")),
-    "fractions to 255": (arrays(x=X.astype(float)), ("x_train holds", "k/255")),
     "not a number": (arrays(x=np.where(X == 250, np.nan, X / 255)), ("x_train holds nan",)),
-    "int64": (arrays(x=X.astype(int)), ("x_train must be uint8", "int64", "astype")),
+    "int64": (arrays(x=X.astype(int)), ("x_train must be", "uint8", "int64")),
     "flat": (arrays(x=X.reshape(M, -1)), ("[n, h, w]", "[30, 256]")),
     "channels first": (
         arrays(x=np.repeat(X[:, None], 3, axis=1)),
-        ("1 or 3 channels", "[30, 3, 16, 16]", "transpose(0, 2, 3, 1)"),
+        ("1 or 3 channels last", "[30, 3, 16, 16]"),
     ),
     "oblong": (arrays(x=X[:, :, :12]), ("square", "[30, 16, 12]")),
     "other sizes": (arrays(x_test=X[N:, :8, :8]), ("x_test", "[12, 8, 8]", "[30, 16, 16]")),
-    "grey and colour": (
-        arrays(x_test=np.repeat(X[N:, ..., None], 3, axis=3)),
-        ("x_test", "[12, 16, 16, 3]", "[30, 16, 16]"),
-    ),
-    "none": (arrays(x_test=X[:0], y_test=Y[:0]), ("x_test is empty",)),
-    "too few labels": (arrays(y_train=WORDS[:29]), ("x_train has 30, y_train has 29",)),
-    "objects": (arrays(y=WORDS.astype(object)), ("y_train", "never")),
+    "none": (arrays(x_test=X[:0], y_test=Y[:0]), ("x_test must be", "[0, 16, 16]")),
+    "too few labels": (arrays(y_train=WORDS[:29]), ("y_train is", "[29]", "x_train, [30, 16, 16]")),
+    "objects": (arrays(y=WORDS.astype(object)), ("y_train", "never unpickled")),
     "half labels": (arrays(y=Y / 2), ("y_train must be integers or text", "float64 [30]")),
-    "words and numbers": (arrays(y_test=Y[N:]), ("y_test is int64", "y_train <U3")),
-    "negative": (arrays(y=Y - 1), ("y_train", "from 0", -1)),
-    "gaps": (arrays(y=2 * Y), ("0 to 4", "label 1", "return_inverse")),
-    "one class": (arrays(y=0 * Y), ("one class only",)),
-    "one word": (arrays(y=WORDS[:1].repeat(M)), ("one class only",)),
-    "unseen": (arrays(y_train=Y[:N], y_test=Y[N:] + 1), ("y_test holds label 3", "0 to 2")),
+    "words and numbers": (arrays(y_test=Y[N:]), ("y_test is int64", "y_train, <U3")),
+    "gaps": (arrays(y=2 * Y), ("3 labels are 0 to 4", "return_inverse")),
+    "one class": (arrays(y=0 * Y), ("at least 2", "1 labels")),
+    "unseen": (arrays(y_train=Y[:N], y_test=Y[N:] + 1), ("y_test holds labels up to 3", "0 to 2")),
     "an unseen word": (arrays(y_test=np.full(12, "cat")), ("y_test holds 'cat'", "2, 10, fox")),
-    "one-hot": (arrays(y=EYE), ("single 1 in each row", "y.argmax(axis=1)")),
-    "attributes of 2": (arrays(y=2 * EYE), ("0 and 1", 2)),
-    "some attributes": (arrays(y=1 - EYE, y_test=Y[N:]), ("y_test is int64 [12]", "[30, 3]")),
-    "half a split": (arrays(x_val=X[:2]), ("x_val needs x_val and y_val",)),
-    "too few persons": (
-        arrays(identity_train=np.arange(29)),
-        ("y_train has 30, identity_train has 29",),
+    "one-hot": (arrays(y=EYE), ("one-hot", "y.argmax(axis=1)")),
+    "attributes of 2": (arrays(y=2 * EYE), ("y_train must be 0 and 1",)),
+    "half a split": (arrays(x_val=X[:2]), ("x_val needs x_val, y_val",)),
+    "persons of the test": (
+        arrays(identity_test=np.arange(12)),
+        ("identity_test needs", "identity_train"),
     ),
-    "persons of the test": (arrays(identity_test=np.arange(12)), ("none for the training",)),
     "persons by name": (arrays(identity_train=WORDS[:N]), ("integers [n]", "<U3 [30]")),
 }
 
@@ -223,7 +213,7 @@ def test_npz_of_another_kind_or_damaged(tmp_path: Path, capsys: pytest.CaptureFi
     content = bytearray(Path(npz(tmp_path, arrays())[4:]).read_bytes())
     content[200:400] = b"\0" * 200
     path.write_bytes(content)
-    assert "x_train is damaged" in everywhere(f"npz:{path}", capsys)
+    assert "mine.npz" in everywhere(f"npz:{path}", capsys)
     assert "There is no file at" in everywhere(f"npz:{tmp_path / 'nowhere.npz'}", capsys)
     assert "npz needs a path: npz:PATH." in everywhere("npz", capsys)
 
@@ -257,7 +247,7 @@ def test_whole_persons_are_held_out_and_no_class_goes_with_them(
     labels[persons["identity_train"] == int(held[0])] = 2
     name = npz(tmp_path, arrays(y_train=labels, y_test=Y[N:], **persons))
     sentence = everywhere(name, capsys, planned=False)
-    assert tells(sentence, "validation", "10%", "30", "whole persons", "class 2")
+    assert tells(sentence, "validation", "10%", "30", "persons")
 
 
 def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
@@ -265,8 +255,8 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
     test[:2] = X[0]
     given = arrays(x_test=test, x_val=held, y_val=WORDS[5:6])
     validation, copies = datasets.load(npz(tmp_path, given)).notes
-    assert tells(validation, "1 of 1 validation image", "training image")
-    assert tells(copies, "2 of 12 test images", "training image")
+    assert tells(validation, "1 of 1 validation", "training images")
+    assert tells(copies, "2 of 12 test", "training images")
 
 
 # -- folders and zips
@@ -403,11 +393,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], object], str, tuple[object, ...]]] = {
         "",
         ("test", "9 of 42", "whole persons"),
     ),
-    "litter": (
-        litter,
-        "",
-        ("3 hidden", ".DS_Store", "1 no images (train/readme.txt)", "2 outside", "cover.png"),
-    ),
+    "litter": (litter, "", ("1 no images (train/readme.txt)", "2 outside", "cover.png")),
 }
 
 
@@ -437,7 +423,7 @@ def test_images_come_out_right_from_a_folder_and_from_a_zip_of_it(
             len(getattr(splits, part)) for part in ("train", "validation", "test")
         )
     assert cli.main(["plan", "--dataset", name, *PLAN]) == 0
-    assert tells(capsys.readouterr().err, *facts) or "hidden" not in str(facts)
+    assert tells(capsys.readouterr().err, *facts) or "outside" not in str(facts)
     assert own_files.facts_of(name, make_recipe("quick")) is not None
 
 
@@ -456,7 +442,7 @@ def test_broken_images_are_refused_in_one_report_or_left_out(
 ) -> None:
     broken(tmp_path)
     name = f"folder:{tmp_path}"
-    heads = ("1 broken or no images (train/10/04.png)", "100 million", "fractions", "08.tif")
+    heads = ("3 broken", "train/10/04.png", "10/07.png", "08.tif")
     sentence = everywhere(name, capsys)
     assert tells(sentence, *heads, ",broken=skip") and "03.png" not in sentence
     for file in ("10/04.png", "10/07.png", "fox/08.tif"):
@@ -465,7 +451,7 @@ def test_broken_images_are_refused_in_one_report_or_left_out(
     broken(tmp_path)
     splits = datasets.load(f"{name},broken=skip")
     right(splits, rows=[row for row in ALL if row not in (3, 4, 7, 8)])
-    assert tells(splits.notes[0], "Not read", "2 broken", "04.png", "03.png", "100 million")
+    assert tells(splits.notes[0], "Not read", "4 broken", "04.png", "03.png", "07.png")
     assert userdata.data_hash(f"{name},broken=skip") != userdata.data_hash(name)
     for file in (tmp_path / "train/2").iterdir():
         file.write_bytes(b"x")
@@ -499,14 +485,12 @@ def extra(folder: Path, content: str) -> None:
 
 
 PERSONS = {
-    "name,person\n": ("file and identity", "name, person"),
-    "": ("file and identity", "none"),
-    "file,identity\ntrain/2/00.png,a\n00.png,b\n": ("00.png", "more than once"),
+    "name,person\n1,2\n": ("file and identity", "person"),
+    "file,identity\ntrain/2/00.png,a\n00.png,b\n": ("00.png", "twice"),
     "file,identity\ntrain/2/00.png,a\n": ("no row", "test/2/30.png"),
-    "file,identity\ntrain/2/00.png,\n": ("without identity", "train/2/00.png"),
-    "file,identity\ntrain/2/00.png\n": ("without identity", "train/2/00.png"),
-    "file,identity\n,anna\n": ("without file", "anna"),
-    "file,identity\n\xff\xfe,a\n": ("not a readable CSV",),
+    "file,identity\ntrain/2/00.png\n": ("file and identity", "train/2/00.png"),
+    "file,identity\n,anna\n": ("file and identity", "anna"),
+    "file,identity\n\xff\xfe,a\n": ("cannot be read as CSV",),
 }
 NO_FOLDERS: dict[str, tuple[Callable[[Path], object], tuple[object, ...]]] = {
     "nothing": (lambda at: at.mkdir(), (2, 0, "labels.csv")),
@@ -523,7 +507,7 @@ NO_FOLDERS: dict[str, tuple[Callable[[Path], object], tuple[object, ...]]] = {
     ),
     "a label missing": (
         lambda at: [named(at, ""), table(at, ["0.png,2", "1.png,"])],
-        ("labels.csv", "without label", "1.png"),
+        ("labels.csv", "file and label", "1.png"),
     ),
     "no label": (
         lambda at: [named(at, ""), table(at, ["0.png,2"], "file,class")],
@@ -535,7 +519,7 @@ NO_FOLDERS: dict[str, tuple[Callable[[Path], object], tuple[object, ...]]] = {
     ),
     "two of a name": (
         lambda at: [named(at, "a/", said=False), save(at / "b/0.png", X[0])],
-        ("labels.csv", "0.png", "2 images", "a/0.png"),
+        ("labels.csv", "0.png", "several images"),
     ),
     **{
         f"persons {number}": (lambda at, content=content: extra(at, content), facts)
@@ -596,7 +580,7 @@ def test_nothing_in_an_archive_becomes_a_path(tmp_path: Path) -> None:
     name = archive(tmp_path / "x.zip", {each: b"x" for each in names})
     splits = datasets.load(f"{name},broken=skip")
     right(splits)
-    assert tells(splits.notes[0], "2 hidden", "2 outside", "/etc/2/out.png")
+    assert tells(splits.notes[0], "2 outside", "/etc/2/out.png")
     assert [each.name for each in tmp_path.iterdir()] == ["x.zip"]
 
 
@@ -685,13 +669,12 @@ def test_linked_classes_count_with_their_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("what", "target"), [("train/loop", "itself"), ("val", ".."), ("train/2/x.png", "nowhere")]
-)
 def test_links_that_lead_back_or_nowhere(
-    what: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tree(tmp_path / "set")
-    link = tmp_path / "set" / what
-    link.symlink_to(link.name if target == "itself" else target)
-    assert tells(everywhere(f"folder:{tmp_path / 'set'}", capsys), "1 links", what)
+    for link, target in (("train/loop", "loop"), ("train/fox/up", "..")):
+        (tmp_path / "set" / link).symlink_to(target)
+    right(datasets.load(f"folder:{tmp_path / 'set'}"))
+    (tmp_path / "set/train/2/x.png").symlink_to("nowhere")
+    assert tells(everywhere(f"folder:{tmp_path / 'set'}", capsys), "1 broken", "train/2/x.png")

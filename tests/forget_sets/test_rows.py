@@ -17,7 +17,7 @@ from mucore import datasets
 from mucore.datasets import folders
 from mucore.datasets.poisoned import poisoned
 from mucore.datasets.published import divided
-from mucore.datasets.splits import Part, Splits, hold_out
+from mucore.datasets.splits import Splits, hold_out, split_of
 from mucore.userfiles import datasets as userdata
 
 
@@ -81,10 +81,10 @@ def test_rows_of_published_sets_are_those_of_the_published_order(
     from mucore.datasets.cut import cut as divide
 
     y = np.arange(ROWS) % 3
-    test = Part(x=painted(20, mark=1), y=y[:20])
-    whole = divided("mnist", training=Part(x=painted(), y=y), test=test)
-    part = Part(x=painted(), y=y)
-    kept, held = hold_out(part.y, 12)  # as sets that were published undivided
+    test = split_of(x=painted(20, mark=1), y=y[:20])
+    whole = divided("mnist", training=split_of(x=painted(), y=y), test=test)
+    part = split_of(x=painted(), y=y)
+    kept, held = hold_out(y, 12)  # as sets that were published undivided
     undivided = divided("mnist", training=part[kept], test=part[held])
     assert undivided.test.source is undivided.train.source
     assert seen(undivided.test) == undivided.test.rows.tolist()
@@ -112,7 +112,7 @@ def test_streamed_images_keep_their_rows(tmp_path: Path) -> None:
     names = [f"{row:02}.png" for row in range(ROWS)]
     for name, image in zip(names, painted(), strict=True):
         Image.fromarray(np.repeat(np.repeat(image, 28, 0), 28, 1)).save(tmp_path / name)
-    part = Part(x=folders._streamed(tmp_path, names), y=np.arange(ROWS) % 3)
+    part = folders._streamed(tmp_path, names, np.arange(ROWS) % 3)
     splits = divided("mnist", training=part, test=part[np.arange(5)])
     assert [splits.train.pixels.names[place] for place in range(len(splits.train))] == [
         names[row] for row in splits.train.rows

@@ -15,6 +15,8 @@ from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
 from mucore.userfiles import datasets
 
+MEANING = {"retain": "which nobody asks to forget", "test": "so the test set is not all unseen"}
+
 
 @pytest.mark.parametrize(("forgotten", "flags"), [([0, 1], ["retain", "test"]), ([2, 3], [])])
 def test_copies_are_flags_of_the_result(
@@ -46,13 +48,9 @@ def test_copies_are_flags_of_the_result(
         stored = store.get_result(spec.key)
     said = [flag for flag in result.flags if "exact cop" in flag]
     assert said == [
-        f"1 of 2 forgotten images is in the {name} set as an exact copy, "
-        + (
-            "which nobody asks to forget."
-            if name == "retain"
-            else "so the test set is not all unseen."
-        )
-        for name in flags
+        f"Forgotten images with an exact copy in the {name} set: 1 of 2, {meaning}."
+        for name, meaning in MEANING.items()
+        if name in flags
     ]
     assert stored is not None and stored.flags == result.flags
     assert not any("forgotten image" in note for note in result.notes)

@@ -18,7 +18,7 @@ from mucore import catalog
 from mucore.datasets.drawing import Arrays, in_parts, kept
 from mucore.datasets.faces.portrait import SIZE, portraits
 from mucore.datasets.faces.traits import GROUPS, traits_of
-from mucore.datasets.splits import Part, Splits, assemble
+from mucore.datasets.splits import Splits, assemble, split_of
 
 __all__ = ["ATTRIBUTES", "GROUPS", "IMAGES", "PEOPLE", "draw", "load"]
 
@@ -50,7 +50,7 @@ def load(name: str, root: Path) -> Splits:
     parts, first = {}, 0
     for split, count in PEOPLE.items():
         mine = slice(first * IMAGES, (first + count) * IMAGES)
-        parts[split] = Part(
+        parts[split] = split_of(
             x=content["x"][mine], y=labels[mine], identities=content["identity"][mine]
         )
         first += count
