@@ -106,12 +106,6 @@ def plan(grid: Grid, *, models: int = 0, originals: Originals = "one") -> Plan:
     return _plan(store, _history(), str(store.home), moves, content, models, originals)
 
 
-def precision_gain() -> str:
-    """What another precision would gain where runs are computed, in a sentence."""
-    device, _ = estimate.available(own_store())
-    return estimate.gain(device)
-
-
 def plan_seeds(keys: Sequence[str], count: int) -> Plan:
     """What a line, the runs `keys` of what pages show, lacks of `count` training seeds: its runs
     and their references on its own seeds and the next ones, as far as the reader's own store has

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from mucore.runner.estimate import Left, Span
+from mucore.runner.estimate import Left
 from mucore.store.rows import Job, JobState, Worker
 
 
@@ -88,13 +88,13 @@ def done_share(running: Sequence[Job], left: Left, now: datetime, *, done: int, 
     return min((done + parts) / of, 1.0) if of else 0.0
 
 
-def job_share(job: Job, left: Span | None, now: datetime) -> float:
+def job_share(job: Job, left: float | None, now: datetime) -> float:
     """How much of a running job is done, 0..1, by the clock: its own progress begins anew with each
     part of the run.
     """
     # a job that only starts has done nothing yet
     elapsed = (job_seconds(job, now) or 0.0) if job.step != "starting" else 0.0
-    return elapsed / (elapsed + left.likely) if left is not None and elapsed else 0.0
+    return elapsed / (elapsed + left) if left is not None and elapsed else 0.0
 
 
 def awaited(job: Job, labels: Mapping[str, str], now: datetime) -> str:

@@ -22,7 +22,7 @@ from mucore.cli.base import (
     say_left_out,
 )
 from mucore.cli.flags import GridOptions, build_grid, split_names
-from mucore.cli.printing import print_results, print_table, say_time, size, to_json
+from mucore.cli.printing import print_results, print_table, say_time, to_json
 from mucore.cli.watch import Watch, describe_failure
 from mucore.errors import BadValue, MucoreError
 from mucore.userfiles import datasets, sizes
@@ -140,15 +140,8 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
         f"{len(planned.to_run)} to run."
     )
     if planned.to_run:
-        print(
-            say_time(planned)
-            + (f" Peak memory {size(planned.memory_bytes)}." if planned.memory_bytes else "")
-        )
+        print(say_time(planned))
     print(planned.basis)
-    if planned.fit is not None and planned.fit.run.recipe.precision != "fp32":
-        from mucore.runner.estimate import gain
-
-        print(gain(planned.fit.device))
     _say_memory(planned.fit)
 
 

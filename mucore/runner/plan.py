@@ -19,7 +19,7 @@ from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue, MucoreError, Refused
 from mucore.forget_sets import identity
 from mucore.runner import estimate
-from mucore.runner.estimate import Fit, Span
+from mucore.runner.estimate import Fit
 from mucore.scenarios import poison
 from mucore.spec import Recipe, RunSpec, Scope, Seed, classes, make_recipe, make_spec, refuse_task
 from mucore.spec.budget import samples_of
@@ -104,24 +104,18 @@ class Plan:
     specs: tuple[RunSpec, ...]
     cached: frozenset[str]
     refused: tuple[Refusal, ...]
-    time: Span  # wall time until the last of them has ended, other jobs in the queue included
+    time: float  # wall seconds until the last of them has ended, other jobs in the queue included
     ahead: int  # jobs of others that are queued or running
-    memory_bytes: int | None
     basis: str  # what the time is estimated from
     # of the runs that are missing, the one that takes most memory; None where nothing is known
     fit: Fit | None = None
 
     @property
     def estimate(self) -> dict[str, Any]:
-        """As the command line writes it: seconds, likely and at least and at most; bytes; where
-        they come from.
-        """
+        """As JSON has it: seconds, what they are estimated from, and memory in bytes."""
         return {
-            "seconds": self.time.likely,
-            "low_seconds": self.time.low,
-            "high_seconds": self.time.high,
+            "seconds": self.time,
             "jobs_ahead": self.ahead,
-            "memory_bytes": self.memory_bytes,
             "basis": self.basis,
             "memory": self.fit.content() if self.fit else None,
         }
@@ -444,17 +438,17 @@ def plan_specs(
     """A plan of these runs, references first, as `make_plan` makes it of a grid's."""
     cached = store.known([spec.key for spec in specs])
     left = [spec for spec in specs if spec.key not in cached]
-    found = estimate.of_plan(left, store, history=history, workers=workers)
+    time, ahead, basis = estimate.time_of(left, store, history=history, workers=workers)
+    device, free = estimate.available(store)
     return Plan(
         grid=grid,
         specs=tuple(specs),
         cached=frozenset(cached),
         refused=tuple(refused),
-        time=found.time,
-        ahead=found.ahead,
-        memory_bytes=found.memory_bytes,
-        basis=found.basis,
-        fit=found.fit,
+        time=time,
+        ahead=ahead,
+        basis=basis,
+        fit=estimate.fit_of(left, device, free, estimate.whole_memory(store.home, device)),
     )
 
 

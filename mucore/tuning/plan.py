@@ -15,7 +15,7 @@ from mucore import catalog
 from mucore.catalog import plugins
 from mucore.errors import BadValue, said
 from mucore.numbers import MOST
-from mucore.runner.estimate import Span, forecast
+from mucore.runner.estimate import forecast
 from mucore.runner.plan import Grid
 from mucore.spec import RunSpec
 from mucore.store import Store
@@ -35,7 +35,6 @@ OPEN = 1.0
 JUDGING = 0.5  # seconds that a trial takes beside its method, on the machine of docs/benchmarks.md
 USUAL = 30  # trials before a search ends: 10 to 44 in twelve on digits
 SPENT = 0.5  # of the cap, where nothing is known of a method yet
-UNSURE = 1.6  # an estimate may be as many times too long or too short
 
 
 @dataclass(frozen=True)
@@ -135,12 +134,11 @@ class Plan:
     making: float = 0.0
     trying: float = 0.0
 
-    def time(self, processes: int = 1) -> Span:
-        """How long it takes so many processes: no two work on one study, and one makes the
+    def time(self, processes: int = 1) -> float:
+        """Seconds that it takes so many processes: no two work on one study, and one makes the
         references before the others begin.
         """
-        likely = self.making + self.trying / max(min(processes, self.studies), 1)
-        return Span(likely / UNSURE, likely, likely * UNSURE)
+        return self.making + self.trying / max(min(processes, self.studies), 1)
 
 
 def plan(wish: Wish, store: Store, root: Path) -> Plan:

@@ -63,7 +63,7 @@ def test_it_goes_before_every_queued_run_and_no_page_takes_it_for_one(store, par
     assert job is not None and job.priority < runs[0].priority
     assert store.count_active() == 1
     assert [each.id for each in store.jobs(kind="run")] == [runs[0].id]
-    assert estimate.of_plan([make_spec_row(training_seed=3)], store).ahead == 1
+    assert estimate.time_of([make_spec_row(training_seed=3)], store)[1] == 1
     claimed = store.claim("somebody")
     assert claimed is not None and claimed.id == job.id
     assert store.claim("another").id == runs[0].id

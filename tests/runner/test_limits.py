@@ -112,7 +112,7 @@ def test_a_run_that_cannot_fit_is_refused_with_numbers_and_a_way_to_insist():
 def test_a_run_that_may_fit_is_warned_of_and_not_refused():
     fit = fit_of([large()], "cpu", 8e9, 16e9)
     assert fit is not None
-    roomy = replace(fit, whole=fit.memory.total / SURE)
+    roomy = replace(fit, whole=fit.needed / SURE)
     assert not roomy.hopeless and check_fit(roomy, anyway=False, insist="") == roomy.warning()
     assert not replace(fit, whole=None).hopeless
     assert check_fit(None, anyway=False, insist="") == ""

@@ -112,9 +112,7 @@ def test_bad_input_gets_a_sentence(changes, error, words):
 def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):
     before = make_plan(grid(), store, workers=1)
     assert (
-        before.cached == frozenset()
-        and before.time.likely > 0
-        and "nothing alike has run" in before.basis
+        before.cached == frozenset() and before.time > 0 and "nothing alike has run" in before.basis
     )
     done, *rest = before.specs
     result = make_result(dataset="digits", model="mlp")
@@ -139,14 +137,14 @@ def test_plan_sets_aside_what_is_stored_and_estimates_from_the_past(store):
     assert after.cached == {done.key} and "past runs" in after.basis
     assert len(after.to_run) == len(before.to_run) - 1
     work = [spec for spec in after.to_run if spec.scenario is None or spec.method != "original"]
-    assert after.time.likely == pytest.approx(2.0 * len(after.to_run) + 5.0 * len(work) + WAKING)
+    assert after.time == pytest.approx(2.0 * len(after.to_run) + 5.0 * len(work) + WAKING)
 
 
 def test_a_plan_waits_for_what_is_in_the_queue(store):
     alone = make_plan(grid(), store, workers=1).time
     launch(make_plan(grid(training_seeds=[5]), store), store, name="others")
     behind = make_plan(grid(), store, workers=1)
-    assert behind.ahead == len(store.jobs()) and behind.time.likely > alone.likely
+    assert behind.ahead == len(store.jobs()) and behind.time > alone
     assert behind.estimate["jobs_ahead"] == behind.ahead
 
 

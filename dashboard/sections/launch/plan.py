@@ -125,7 +125,8 @@ def show(plan: Plan) -> bool:
     figures.metric("Runs", len(plan.specs), width="content")
     figures.metric("In the store already", len(plan.cached), width="content")
     figures.metric("Time", about(plan.time) if plan.to_run else "none", width="content")
-    figures.metric("Peak memory", units.size(plan.memory_bytes), width="content")
+    if plan.fit is not None:
+        figures.metric("Memory", units.size(plan.fit.needed), width="content")
     if plan.to_run and plan.ahead:
         st.caption(f"{units.count(plan.ahead, 'run')} ahead of it in the queue")
     for reason, method in {each.reason: each.method for each in plan.refused}.items():

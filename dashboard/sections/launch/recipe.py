@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
 
-from dashboard import queue_data, state
+from dashboard import state
 from dashboard.text import units
 from dashboard.widgets import fields as parts
 from dashboard.widgets import forms
@@ -111,8 +111,6 @@ def recipe_form(preset: str) -> dict[str, Any]:
                     typed = state.select(
                         field_label(name), f"recipe.{name}", options, default=value, help=told
                     )
-                    if name == "precision":
-                        st.caption(escape(queue_data.precision_gain()))
                 elif isinstance(value, bool):
                     typed = state.toggle(
                         field_label(name), f"recipe.{name}", default=value, help=told

@@ -14,12 +14,12 @@ from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from mucore import titles
-from mucore.runner.estimate import Span, about, is_forecast
+from mucore.runner.estimate import about
 from mucore.store import Store
 from mucore.store.rows import Job
 
 
-def show(store: Store, job: Job, left: Span | None, now: datetime) -> None:
+def show(store: Store, job: Job, left: float | None, now: datetime) -> None:
     with st.container(border=True):
         text, chart = st.columns([3, 2], gap="medium")
         with text:
@@ -43,8 +43,6 @@ def show(store: Store, job: Job, left: Span | None, now: datetime) -> None:
             actions.ask(store, f"job:{job.id}", [job])
             share = queue_frames.job_share(job, left, now)
             done = f"{100 * share:.0f} %"
-            if share and is_forecast(job):
-                done = f"about {done}, going by the forecast"
             st.progress(share, text=done + (f" · {about(left)} left" if left is not None else ""))
             facts = [
                 job.step or "starting",

@@ -16,7 +16,7 @@ from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape
 from mucore import unforeseen
 from mucore.errors import BadValue
-from mucore.runner.estimate import Left, Span
+from mucore.runner.estimate import Left
 from mucore.store.rows import Job, JobState
 
 pytestmark = pytest.mark.smoke
@@ -119,7 +119,7 @@ def test_newest_keeps_the_last_try_of_each_key():
 
 def test_what_is_done_is_shared_by_the_clock():
     running = make_job(2, "b", "running", started=NOW - timedelta(seconds=10), progress=0.9)
-    left = Left(Span(20, 40, 80), {"b": Span(15, 30, 60), "c": Span(5, 10, 20)})
+    left = Left(40, {"b": 30, "c": 10})
     share = queue_frames.done_share([running], left, NOW, done=2, of=5)
     assert share == pytest.approx((2 + 0.25) / 5)  # b has run for 10 s of 40
     assert queue_frames.done_share([], Left(None), NOW, done=0, of=0) == 0
@@ -127,7 +127,7 @@ def test_what_is_done_is_shared_by_the_clock():
 
 def test_a_job_that_only_starts_has_done_nothing_yet():
     job = make_job(1, "a", "running", started=NOW - timedelta(seconds=10), step="starting")
-    assert queue_frames.job_share(job, Span(2, 5, 9), NOW) == 0
+    assert queue_frames.job_share(job, 5, NOW) == 0
 
 
 def test_by_cause_hangs_every_follower_on_the_job_that_failed():

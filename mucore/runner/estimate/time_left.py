@@ -1,0 +1,177 @@
+"""How long a plan or the jobs of a queue still take, from what each run is expected to."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mucore.runner.estimate.past_runs import Expected, forecast
+from mucore.spec import RunSpec
+from mucore.store import Store
+from mucore.store.rows import ACTIVE, Job
+
+WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job
+PRIOR = 5.0  # seconds of runs that have to end before they count for as much as what was expected
+TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone
+MOST_JOBS = 1_000_000_000  # of a queue: all
+# steps of a run whose work is done: the share of the evaluation that is left
+EVALUATING = {"predicting": 1.0, "measuring": 0.5}
+# how figures are rounded: below so many seconds, by steps of so many of a unit of so many seconds
+UNITS = ((55, 1, 5, "s"), (55 * 60, 60, 1, "min"), (47 * 3600, 3600, 0.5, "h"))
+
+
+@dataclass(frozen=True)
+class Left:
+    """Seconds left of a set of jobs until the last one has ended, None where none is left; and what
+    each of them, by its key, still takes.
+    """
+
+    total: float | None
+    each: Mapping[str, float] = field(default_factory=dict)
+
+
+def about(seconds: float) -> str:
+    """ "a few seconds", "about 4 min": a figure as coarse as an estimate is."""
+    if seconds < 10:
+        return "a few seconds"
+    for limit, size, step, unit in (*UNITS, (float("inf"), 86400, 0.5, "d")):
+        if seconds < limit:
+            return f"about {max(step, round(seconds / size / step) * step):g} {unit}"
+    raise AssertionError("unreachable")
+
+
+def time_of(
+    specs: Sequence[RunSpec],
+    store: Store,
+    *,
+    history: Store | None = None,
+    workers: int | None = None,
+) -> tuple[float, int, str]:
+    """Of runs that are missing in the store, in running order: seconds until the last has ended,
+    jobs of others that come first, and what that is estimated from.
+    """
+    if not specs:
+        return 0.0, 0, "Every run is in the store already."
+    queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=MOST_JOBS)}
+    fresh = [spec for spec in specs if spec.key not in queued]
+    waiting = sorted(queued.values(), key=_order)
+    every = [*(RunSpec.model_validate(dict(job.spec)) for job in waiting), *fresh]
+    expected = forecast(store, every, history=history).expect(every)
+    tasks = [
+        *((job.key, expected[job.key].seconds, job.needs) for job in waiting),
+        *((spec.key, expected[spec.key].seconds, _needs(spec)) for spec in fresh),
+    ]
+    alive = len(store.workers())
+    ends = schedule(tasks, workers or max(alive, 1))
+    keys = {spec.key for spec in specs}
+    longest = max((expected[key] for key in keys), key=lambda each: each.seconds)
+    seconds = max(ends[key] for key in keys) + (0.0 if alive else WAKING)
+    return seconds, len(queued.keys() - keys), f"Estimated from {longest.source}."
+
+
+def _needs(spec: RunSpec) -> list[str]:
+    return [need.key for need in spec.needs()]
+
+
+def counting(jobs: Sequence[Job]) -> list[Job]:
+    """Of the newest job of each key those that `time_left` wants, in order of priority: active
+    ones, and those that ended meanwhile.
+    """
+    since = min((job.queued for job in jobs if job.state in ACTIVE), default=None)
+    if since is None:
+        return []
+    found = [
+        job
+        for job in jobs
+        if job.state in ACTIVE
+        or (job.state == "done" and job.finished is not None and job.finished >= since)
+    ]
+    return sorted(found, key=lambda job: (job.priority, job.id))
+
+
+def of_jobs(
+    store: Store, jobs: Sequence[Job], *, history: Store | None = None
+) -> dict[str, Expected]:
+    """What these jobs, as `counting` gives them, were expected to take when the first of the active
+    ones was queued.
+    """
+    since = min((job.queued for job in jobs if job.state in ACTIVE), default=None)
+    specs = [RunSpec.model_validate(dict(job.spec)) for job in jobs]
+    return forecast(store, specs, history=history, before=since).expect(specs)
+
+
+def time_left(
+    jobs: Sequence[Job],
+    expected: Mapping[str, Expected],
+    *,
+    workers: int,
+    now: datetime,
+    keys: Collection[str] | None = None,
+    waking: float = 0.0,
+) -> Left:
+    """Time left until the last of `keys` (None: of all jobs) has ended.
+
+    `jobs` are as `counting` gives them: whoever queued them, they share the workers, and those that
+    have ended tell how fast runs are today. `waking` seconds pass before the first one begins.
+    """
+    known = [job for job in jobs if job.key in expected]
+    active = sorted((job for job in known if job.state in ACTIVE), key=_order)
+    wanted = [job.key for job in active if keys is None or job.key in keys]
+    if not wanted:
+        return Left(None)
+    took = {job.key: seconds for job in known if (seconds := _took(job, expected[job.key], now))}
+    forecast = sum(expected[key].seconds for key in took)
+    pace = (sum(took.values()) + PRIOR) / (forecast + PRIOR)
+    each = {job.key: _left_of(job, expected[job.key], pace, now) for job in active}
+    ends = schedule(((job.key, each[job.key], job.needs) for job in active), workers)
+    return Left(max(ends[key] for key in wanted) + waking, each)
+
+
+def _order(job: Job) -> tuple[Any, ...]:
+    return job.state != "running", job.priority, job.id
+
+
+def _took(job: Job, expected: Expected, now: datetime) -> float | None:
+    """Seconds of a run that has ended, or is late: both tell that the forecast is wrong."""
+    if job.state == "done" and job.started and job.finished:
+        return max((job.finished - job.started).total_seconds(), 0.0)
+    elapsed = _elapsed(job, now)
+    return elapsed if elapsed > expected.seconds else None
+
+
+def _left_of(job: Job, expected: Expected, pace: float, now: datetime) -> float:
+    """Seconds left of a job: from what is expected of it, and soon from its own rate alone."""
+    work, evaluation = expected.work * pace, expected.evaluation * pace
+    elapsed, share = _elapsed(job, now), min(job.progress, 1.0)
+    if job.state != "running":
+        return work + evaluation
+    if job.step in EVALUATING:
+        return evaluation * EVALUATING[job.step]
+    if share and elapsed:
+        weight = min(1.0, TRUSTED * share)
+        work = (1 - weight) * work + weight * elapsed / share
+    return max(work - elapsed, 0.2 * elapsed * (1 - share)) + evaluation
+
+
+def _elapsed(job: Job, now: datetime) -> float:
+    if job.state != "running" or job.started is None:
+        return 0.0
+    return max((now - job.started).total_seconds(), 0.0)
+
+
+def schedule(tasks: Iterable[tuple[str, float, Collection[str]]], workers: int) -> dict[str, float]:
+    """When each task ends, in seconds from now, where each goes to the worker that is free first.
+
+    `tasks` are key, seconds and needs, in order of priority, needs before what needs them; a need
+    that is no task is there already.
+    """
+    free = [0.0] * max(workers, 1)
+    ends: dict[str, float] = {}
+    for key, seconds, needs in tasks:
+        begins = max([heapq.heappop(free), *(ends[need] for need in needs if need in ends)])
+        ends[key] = begins + seconds
+        heapq.heappush(free, ends[key])
+    return ends
