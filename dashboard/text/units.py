@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from mucore.errors import BadValue, said
+from mucore.numbers import whole_numbers
 
 MAX_SEEDS = 100
 
@@ -66,31 +65,8 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def parse_seeds(text: str) -> list[int]:
-    """ "0", "0,1,5", "0-4" or a mixture, without doubles, in order. Raises `BadValue` for anything
-    else or more than 100 seeds.
-    """
-    rule = "Seeds are whole numbers from 0 to 999,999,999, such as 0 or 0,1 or 0-4"
-    seeds: dict[int, None] = {}
-    for part in re.split(r"[,;\s]+", text.strip()):
-        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
-        if match is None:
-            raise BadValue(
-                f"{rule}, but got {said(text.strip())}."
-                if text.strip()
-                else f"{rule}; give at least one."
-            )
-        first, last = int(match[1]), int(match[2] or match[1])
-        if last < first:
-            raise BadValue(f"{rule}; the range {part} runs backwards. Did you mean {last}-{first}?")
-        if last - first >= MAX_SEEDS:
-            raise BadValue(
-                f"At most {MAX_SEEDS} seeds fit here, but {part} has {last - first + 1:,}. "
-                "Choose a shorter range."
-            )
-        seeds.update(dict.fromkeys(range(first, last + 1)))
-    if len(seeds) > MAX_SEEDS:
-        raise BadValue(f"At most {MAX_SEEDS} seeds fit here, but got {len(seeds):,}. Choose fewer.")
-    return list(seeds)
+    """ "0", "0,1,5", "0-4" or a mixture, without doubles, in order. Raises `BadValue`."""
+    return whole_numbers(text, "Seeds", MAX_SEEDS)
 
 
 def plain(value: object) -> str:

@@ -6,15 +6,16 @@ Imports no torch, so the launch page counts and estimates while a person is stil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from mucore import catalog
+from mucore.catalog.cards import Parameter
 from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue, MucoreError, Refused
 from mucore.forget_sets import identity
@@ -33,18 +34,22 @@ from mucore.userfiles import datasets, sizes, weights
 # nobody reads more lines.
 MOST_RUNS: Final = 20_000
 MOST_REQUESTS: Final = 20  # of a sequence: each run's description holds all that came before it
-# what a grid multiplies: its lists, and how people call what is in them
-AXES: Final = {
-    "scenarios": "scenarios",
-    "methods": "methods or swept values",
-    "training_seeds": "training seeds",
-    "unlearning_seeds": "unlearning seeds",
-    "evaluation_seeds": "evaluation seeds",
-    "noise": "values of noise",
-    "scopes": "scopes",
-}
+LISTS: Final = ("ints", "ids", "pairs")  # kinds of parameters that are lists themselves
 # where several seeds would repeat one model, with a deviation of 0
 _ONE_FILE: Final = "A file is one model: its lines run for the first seed alone, Retrain for all."
+
+T = TypeVar("T")
+
+
+def _few(values: Any) -> Any:
+    """A range or generator as a list that is no longer than to be refused."""
+    if isinstance(values, range | Iterator):
+        return list(islice(values, MOST_RUNS + 1))
+    return values
+
+
+Several = Annotated[list[T], BeforeValidator(_few), Field(max_length=MOST_RUNS)]
+SomeSeeds = Annotated[Several[Seed], Field(min_length=1)]
 
 
 class ScenarioChoice(BaseModel):
@@ -72,15 +77,15 @@ class Grid(BaseModel):
     model: str
     preset: str = "standard"
     recipe: dict[str, Any] = {}  # changes to the preset's recipe
-    scenarios: list[ScenarioChoice]
-    methods: list[MethodChoice]
-    training_seeds: list[Seed] = Field(default=[0], min_length=1)
-    unlearning_seeds: list[Seed] = Field(default=[0], min_length=1)
-    evaluation_seeds: list[Seed] = Field(default=[0], min_length=1)
+    scenarios: Several[ScenarioChoice]
+    methods: Several[MethodChoice]
+    training_seeds: SomeSeeds = [0]
+    unlearning_seeds: SomeSeeds = [0]
+    evaluation_seeds: SomeSeeds = [0]
     mia_samples: int = Field(default=2000, ge=10)
     # on every gradient while unlearning, see RunSpec
-    noise: list[float] = Field(default=[0.0], min_length=1)
-    scopes: list[Scope] = Field(default=["all"], min_length=1)
+    noise: Annotated[Several[float], Field(min_length=1)] = [0.0]
+    scopes: Annotated[Several[Scope], Field(min_length=1)] = ["all"]
     original: str = ""  # a file with weights of the original, or its hash; empty: it is trained
     sequence: bool = False
 
@@ -130,59 +135,85 @@ class Plan:
 
 
 def parse_grid(content: Mapping[str, Any]) -> Grid:
-    """A grid from plain data (a URL, a stored comparison). Raises `BadValue` with the first
-    problem, and for more runs than a comparison may have; these are counted before any list is
-    made, so a range of 10^8 seeds costs nothing.
+    """A grid from plain data (a URL, a stored comparison). Several values of a parameter that has
+    one, a list or a text with commas, are as many choices: budgets of a scenario, a sweep of a
+    method; of a parameter that is a list itself, semicolons part them.
+
+    Raises `BadValue` with the first problem, and for more runs than a comparison may have.
     """
-    lists = {name: _few(content[name]) for name in AXES if name in content}
-    counts = {name: len(each) for name, each in lists.items() if isinstance(each, Sized)}
-    check_count(counts)
-    if content.get("sequence") and counts.get("scenarios", 0) > MOST_REQUESTS:
-        raise BadValue(
-            f"A sequence may have {MOST_REQUESTS} requests at most, but got "
-            f"{counts['scenarios']:,}. Choose fewer."
-        )
-    whole = {name: list(each) if isinstance(each, range) else each for name, each in lists.items()}
     try:
-        return Grid.model_validate({**content, **whole})
+        grid = Grid.model_validate(dict(content))
     except ValidationError as error:
         raise BadValue(first_problem("The comparison's ", error)) from None
+    if grid.sequence and len(grid.scenarios) > MOST_REQUESTS:
+        raise BadValue(
+            f"A sequence may have {MOST_REQUESTS} requests at most, but got {len(grid.scenarios)}. "
+            "Choose fewer."
+        )
+    scenarios = [_values_of(each, catalog.scenario(each.id).parameters) for each in grid.scenarios]
+    methods = [_values_of(each, catalog.method(each.id).parameters) for each in grid.methods]
+    if grid.sequence:
+        scenarios = [{} for _ in scenarios]
+    check_count(grid, scenarios=_combinations(scenarios), methods=_combinations(methods))
+    return grid.model_copy(
+        update={
+            "scenarios": _spread(grid.scenarios, scenarios),
+            "methods": _spread(grid.methods, methods),
+        }
+    )
 
 
-def count_runs(counts: Mapping[str, int]) -> int:
-    """The most runs that lists of such lengths come to (keys of `AXES`; 1 where one is missing):
-    Original and Retrain of each scenario, seed and evaluation seed, and the methods.
+def _values_of(
+    choice: ScenarioChoice | MethodChoice, parameters: Iterable[Parameter]
+) -> dict[str, list[Any]]:
+    """Of each parameter that has several values, what they are."""
+    kinds = {p.name: p.kind for p in parameters if p.name not in classes.PARAMETERS}
+    found = {}
+    for name, value in choice.parameters.items():
+        kind = kinds.get(name, "file")
+        if isinstance(value, str) and kind != "file":
+            parts = value.split(";" if kind in LISTS else ",")
+            found[name] = [part.strip() for part in parts if part.strip()]
+        elif isinstance(value, list | tuple) and kind not in LISTS:
+            found[name] = list(value)
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _combinations(choices: Iterable[Mapping[str, Sequence[Any]]]) -> int:
+    return sum(prod(map(len, values.values())) for values in choices)
+
+
+def _spread(choices: Iterable[Any], several: Iterable[Mapping[str, Sequence[Any]]]) -> list[Any]:
+    """Each choice once for every combination of its values."""
+    return [
+        choice.model_copy(
+            update={"parameters": {**choice.parameters, **dict(zip(values, each, strict=True))}}
+        )
+        for choice, values in zip(choices, several, strict=True)
+        for each in product(*values.values())
+    ]
+
+
+def check_count(grid: Grid, **counts: int) -> None:
+    """Raise `BadValue` where a grid, or lists of the lengths in `counts` in the place of its own,
+    come to more runs than a comparison may have: Original and Retrain of each scenario, seed and
+    evaluation seed, and the methods.
     """
-    seeds, scenarios, evaluations = (
-        counts.get(name, 1) for name in ("training_seeds", "scenarios", "evaluation_seeds")
-    )
-    methods = prod(
-        counts.get(name, 1) for name in ("methods", "unlearning_seeds", "noise", "scopes")
-    )
-    return seeds * scenarios * evaluations * (2 + methods)
-
-
-def check_count(counts: Mapping[str, int], words: Mapping[str, str] = AXES) -> None:
-    """Raise `BadValue` where lists of such lengths come to more runs than a comparison may have;
-    `words` are what the sentence calls them.
-    """
-    runs = count_runs(counts)
-    if runs <= MOST_RUNS:
-        return
-    most = sorted((name for name in counts if counts[name] > 1), key=lambda name: -counts[name])
-    parts = " times ".join(f"{counts[name]:,} {words[name]}" for name in most[:3])
-    raise BadValue(
-        f"This comes to {runs:,} runs ({parts}, Original and Retrain beside the methods), but one "
-        f"comparison has {MOST_RUNS:,} at most. Choose fewer, or make several comparisons: they "
-        "share what is stored."
-    )
-
-
-def _few(values: Any) -> Any:
-    """What has no length, a generator, as a list that is long enough to be refused."""
-    if isinstance(values, Iterable) and not isinstance(values, Sized):
-        return list(islice(values, MOST_RUNS + 1))
-    return values
+    multiplied = {
+        name: counts.get(name, len(getattr(grid, name)))
+        for name in (
+            *("training_seeds", "scenarios", "evaluation_seeds"),
+            *("methods", "unlearning_seeds", "noise", "scopes"),
+        )
+    }
+    references, methods = prod([*multiplied.values()][:3]), prod([*multiplied.values()][3:])
+    if (runs := references * (2 + methods)) > MOST_RUNS:
+        most = max(multiplied, key=lambda name: multiplied[name])
+        raise BadValue(
+            f"One comparison has {MOST_RUNS:,} runs at most, but this comes to {runs:,}. Choose "
+            f"fewer {most.replace('_', ' ')}, or make several comparisons: they share what is "
+            "stored."
+        )
 
 
 def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
@@ -193,91 +224,84 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     """
     recipe = make_recipe(grid.preset, grid.recipe)
     dataset = catalog.dataset(grid.dataset)
-    # a worker may run in another folder
-    grid = grid.model_copy(update={"dataset": datasets.named(grid.dataset)})
-    data_hash = datasets.data_hash(grid.dataset)
+    name = datasets.named(grid.dataset)  # a worker may run in another folder
+    data_hash = datasets.data_hash(name)
     if dataset.takes_path:
-        sizes.looked_at(grid.dataset, data_hash)
-    task, class_names = datasets.task_of(grid.dataset), datasets.class_names(grid.dataset)
+        sizes.looked_at(name, data_hash)
+    task, class_names = datasets.task_of(name), datasets.class_names(name)
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     hashes = _weights_hashes(grid, recipe)
-    from_file = bool(hashes["original_hash"])
-    originals: dict[str, RunSpec] = {}
-    references: dict[str, RunSpec] = {}
+    specs: dict[str, RunSpec] = {}
     methods: dict[str, RunSpec] = {}
     refused: dict[tuple[str, str], Refusal] = {}
-    for training_seed in grid.training_seeds:
-        # in a sequence, each row's run of the request before
-        before: dict[tuple[Any, ...], RunSpec] = {}
-        again = training_seed != grid.training_seeds[0]
-        for request, scenario in enumerate(grid.scenarios):
-            refuse_task(catalog.scenario(scenario.id), task)
-            common: dict[str, Any] = {
-                "dataset": grid.dataset,
-                "data_hash": data_hash,
-                **hashes,
-                "model": grid.model,
-                "recipe": recipe,
-                "paper": grid.preset,
-                "scenario": scenario.id,
-                "scenario_parameters": classes.numbered(scenario.parameters, class_names),
-                "training_seed": training_seed,
-                "mia_samples": grid.mia_samples,
-            }
-            for evaluation_seed in grid.evaluation_seeds:
-                after = before.get((evaluation_seed,))
-                retrain = make_spec(
-                    **common, method="retrain", evaluation_seed=evaluation_seed, after=after
+    # in a sequence, each row's run of the request before
+    before: dict[tuple[Any, ...], RunSpec] = {}
+    for training_seed, (request, scenario), evaluation_seed in product(
+        grid.training_seeds, enumerate(grid.scenarios, 1), grid.evaluation_seeds
+    ):
+        refuse_task(catalog.scenario(scenario.id), task)
+        common: dict[str, Any] = {
+            "dataset": name,
+            "data_hash": data_hash,
+            **hashes,
+            "model": grid.model,
+            "recipe": recipe,
+            "paper": grid.preset,
+            "scenario": scenario.id,
+            "scenario_parameters": classes.numbered(scenario.parameters, class_names),
+            "training_seed": training_seed,
+            "evaluation_seed": evaluation_seed,
+            "mia_samples": grid.mia_samples,
+        }
+        follows = grid.sequence and request > 1
+        line = (training_seed, evaluation_seed)
+        retrain = make_spec(**common, method="retrain", after=before.get(line) if follows else None)
+        check_fits(dataset, retrain)
+        before[line] = retrain
+        # a file is one original, whatever the seed
+        again = bool(hashes["original_hash"]) and training_seed != grid.training_seeds[0]
+        for spec in (retrain.original(), retrain, *([] if again else [retrain.untouched()])):
+            specs[spec.key] = spec
+        for choice, *repeat in product(
+            enumerate(grid.methods), grid.unlearning_seeds, grid.noise, grid.scopes
+        ):
+            (row, method), (unlearning_seed, noise, scope) = choice, repeat
+            card = catalog.method(method.id)
+            place = (*line, row, *repeat)
+            after = before.pop(place, None) if follows else None
+            first = training_seed == grid.training_seeds[0]
+            first = first and unlearning_seed == grid.unlearning_seeds[0]
+            try:
+                if again or (card.needs_file and not first):
+                    raise Refused(_ONE_FILE)
+                if follows and after is None:
+                    raise Refused(
+                        f"{method.id} does not get to request {request}, {scenario.id}: it refused "
+                        "one before."
+                    )
+                refuse_task(card, task)
+                spec = make_spec(
+                    **common,
+                    method=method.id,
+                    parameters=method.parameters,
+                    method_preset=method.preset,
+                    unlearning_seed=unlearning_seed,
+                    noise=noise,
+                    scope=scope,
+                    after=after,
                 )
-                check_fits(dataset, retrain)
-                base = retrain.original()
-                originals[base.key] = base
-                for spec in (retrain, *([] if again and from_file else [retrain.untouched()])):
-                    references[spec.key] = spec
-                if grid.sequence:
-                    before[(evaluation_seed,)] = retrain
-                for row, choice in enumerate(grid.methods):
-                    card = catalog.method(choice.id)
-                    for unlearning_seed, noise, scope in product(
-                        grid.unlearning_seeds, grid.noise, grid.scopes
-                    ):
-                        place = (evaluation_seed, row, unlearning_seed, noise, scope)
-                        after = before.pop(place, None)
-                        repeats = again or unlearning_seed != grid.unlearning_seeds[0]
-                        try:
-                            if again and from_file or repeats and card.needs_file:
-                                raise Refused(_ONE_FILE)
-                            if grid.sequence and request and after is None:
-                                raise Refused(
-                                    f"{choice.id} does not get to request {request + 1}, "
-                                    f"{scenario.id}: it refused one before."
-                                )
-                            refuse_task(card, task)
-                            spec = make_spec(
-                                **common,
-                                method=choice.id,
-                                parameters=choice.parameters,
-                                method_preset=choice.preset,
-                                unlearning_seed=unlearning_seed,
-                                evaluation_seed=evaluation_seed,
-                                noise=noise,
-                                scope=scope,
-                                after=after,
-                            )
-                        except Refused as error:
-                            refused.setdefault(
-                                (card.id, scenario.id), Refusal(card.id, scenario.id, str(error))
-                            )
-                            continue
-                        # of two presets that come to the same, the first
-                        methods.setdefault(spec.key, spec)
-                        if grid.sequence:
-                            before[place] = spec
-    identity.check(references.values())
-    for key in {**originals, **references}:
-        methods.pop(key, None)
-    return [*originals.values(), *references.values(), *methods.values()], list(refused.values())
+            except Refused as error:
+                reason = Refusal(card.id, scenario.id, str(error))
+                refused.setdefault((card.id, scenario.id), reason)
+                continue
+            # of two presets that come to the same, the first
+            methods.setdefault(spec.key, spec)
+            before[place] = spec
+    identity.check(specs.values())
+    references = sorted(specs.values(), key=lambda spec: spec.scenario is not None)
+    others = [spec for key, spec in methods.items() if key not in specs]
+    return [*references, *others], list(refused.values())
 
 
 def tuning_tasks(grid: Grid) -> list[TuningTask]:
@@ -291,39 +315,32 @@ def tuning_tasks(grid: Grid) -> list[TuningTask]:
 
 def _weights_hashes(grid: Grid, recipe: Recipe) -> dict[str, str]:
     """What names uploaded weights of the original, and those that training starts from."""
-    pretrained = (
-        weights.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else None
-    )
+    model = catalog.model(grid.model).id
+    pretrained = weights.pretrained_file(model) if recipe.pretrained else None
     return {
-        "original_hash": weights.file_hash(
-            grid.original, what="An original that was trained elsewhere"
-        )
-        if grid.original.strip()
-        else "",
-        "pretrained_hash": weights.file_hash(str(pretrained), what="Pretrained weights")
-        if pretrained is not None
-        else "",
+        "original_hash": _hash(grid.original, "An original that was trained elsewhere"),
+        "pretrained_hash": _hash(pretrained, "Pretrained weights"),
     }
+
+
+def _hash(file: Any, what: str) -> str:
+    """What names a file of weights, given by its path or its hash; "" for none."""
+    return weights.file_hash(str(file), what=what) if file and str(file).strip() else ""
 
 
 def uploaded_files(grid: Grid) -> list[str]:
     """The files of weights that a grid names, as paths or hashes: the original's and those of
     methods that work on a file.
     """
-    named = [
-        grid.original,
-        *(
-            str(choice.parameters.get(name) or "")
-            for choice in grid.methods
-            for name in _file_parameters(choice)
-        ),
-    ]
-    return [text for text in dict.fromkeys(named) if text.strip()]
+    named = [choice.parameters.get(name) for choice, name in _files(grid)]
+    found = dict.fromkeys(str(text or "") for text in (grid.original, *named))
+    return [text for text in found if text.strip()]
 
 
-def _file_parameters(choice: MethodChoice) -> list[str]:
+def _files(grid: Grid) -> list[tuple[MethodChoice, str]]:
     return [
-        parameter.name
+        (choice, parameter.name)
+        for choice in grid.methods
         for parameter in catalog.method(choice.id).parameters
         if parameter.kind == "file"
     ]
@@ -333,67 +350,35 @@ def _named_by_hash(grid: Grid) -> Grid:
     """The grid with the hashes of its files in place of their paths, which matter no more once the
     store has copies.
     """
-
-    def hashed(text: Any) -> str:
-        return weights.file_hash(str(text), what="A comparison") if text else ""
-
-    choices = [
-        choice.model_copy(
-            update={
-                "parameters": {
-                    **choice.parameters,
-                    **{n: hashed(choice.parameters.get(n)) for n in _file_parameters(choice)},
-                }
-            }
-        )
-        for choice in grid.methods
-    ]
-    return grid.model_copy(update={"original": hashed(grid.original.strip()), "methods": choices})
+    content = grid.model_dump()
+    content["original"] = _hash(grid.original, "A comparison")
+    for choice, name in _files(grid):
+        parameters = content["methods"][grid.methods.index(choice)]["parameters"]
+        parameters[name] = _hash(parameters.get(name), "A comparison")
+    return Grid.model_validate(content)
 
 
 def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
     """Refuse at once what the data set's card already rules out; the exact check needs the labels
     and is made when the run starts.
     """
-    values = spec.scenario_parameters
+    values, card = spec.scenario_parameters, catalog.scenario(str(spec.scenario))
     if spec.poison:
         poison.check_fits(spec.poison, classes=dataset.classes, shape=dataset.shape)
-    assert spec.scenario is not None
-    card = catalog.scenario(spec.scenario)
     if "identities" in card.needs and not dataset.identities and not dataset.takes_path:
         having = [each.id for each in catalog.datasets() if each.identities or each.takes_path]
         raise BadValue(
-            f"The scenario {spec.scenario} forgets persons, but {dataset.id} does not say who is "
-            f"on its images. Choose one with identities: {', '.join(having)}."
+            f"The scenario {card.id} forgets persons, but {dataset.id} does not say who is on its "
+            f"images. Choose one with identities: {', '.join(having)}."
         )
-    if "downstream" in values and dataset.shape is not None:
-        other = catalog.dataset(values["downstream"])
-        if other.shape not in (None, dataset.shape):
-            raise BadValue(
-                f"A downstream set must have images of the shape {list(dataset.shape)} of "
-                f"{dataset.id}, but those of {other.id} have {list(other.shape or ())}. Choose "
-                "another."
-            )
+    other = catalog.dataset(values["downstream"]) if "downstream" in values else dataset
+    if None not in (dataset.shape, other.shape) and other.shape != dataset.shape:
+        raise BadValue(
+            f"A downstream set must have images of the shape {dataset.shape} of {dataset.id}, but "
+            f"those of {other.id} have {other.shape}. Choose another."
+        )
     if dataset.classes is not None:
-        for parameter in card.parameters:
-            many = values.get(parameter.name, 0) if parameter.counts_classes else 0
-            if many >= dataset.classes:
-                raise BadValue(
-                    f"The scenario {card.id} would forget {many} of the {dataset.classes} "
-                    f"classes of {dataset.id}; leave at least one to retain."
-                )
-        named = values.get("class_ids") or ([values["class_id"]] if "class_id" in values else [])
-        for number in named:
-            if not 0 <= number < dataset.classes:
-                raise BadValue(
-                    f"{dataset.id} has classes 0 to {dataset.classes - 1}, but the scenario "
-                    f"{spec.scenario} names class {number}."
-                )
-        if len(set(named)) >= dataset.classes:
-            raise BadValue(
-                f"The scenario {spec.scenario} would forget all {dataset.classes} classes of "
-                f"{dataset.id}; leave at least one to retain."
-            )
+        _check_classes(card, values, dataset.id, dataset.classes)
     budget = values.get("budget")
     if dataset.sizes and isinstance(budget, int) and not spec.recipe.per_class:
         size = dataset.sizes[0] + (dataset.sizes[1] if spec.recipe.validation_from == "test" else 0)
@@ -401,10 +386,28 @@ def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:
             samples_of(budget, size // dataset.classes, f"a class of {dataset.id}")
         if budget >= size:
             raise BadValue(
-                f"The budget of {spec.scenario} must leave something to retain: {dataset.id} has "
-                f"{size} training samples, but got {budget}. Choose fewer samples, or a share "
-                "such as 0.02."
+                f"The budget of {card.id} must leave something to retain: {dataset.id} has {size} "
+                f"training samples, but got {budget}. Choose fewer samples, or a share such as "
+                "0.02."
             )
+
+
+def _check_classes(
+    card: catalog.ScenarioCard, values: Mapping[str, Any], dataset: str, count: int
+) -> None:
+    """Raise `BadValue` for classes that a data set of `count` has not, and for all of them."""
+    named = set(values.get("class_ids") or [values.get("class_id", 0)])
+    if wrong := [number for number in named if not 0 <= number < count]:
+        raise BadValue(
+            f"{dataset} has classes 0 to {count - 1}, but the scenario {card.id} names class "
+            f"{wrong[0]}."
+        )
+    counted = [values.get(p.name, 0) for p in card.parameters if p.counts_classes]
+    if max([len(named), *counted]) >= count:
+        raise BadValue(
+            f"The scenario {card.id} would forget all {count} classes of {dataset}; leave at least "
+            "one to retain."
+        )
 
 
 def make_plan(

@@ -25,7 +25,7 @@ from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
 from mucore.files import whole_file
 from mucore.metrics.forgetting_quality import FEW_MODELS, Bins, Intervals
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
-from mucore.runner.plan import AXES, Grid, Plan, check_count, expand, plan_specs
+from mucore.runner.plan import Grid, Plan, check_count, expand, plan_specs
 from mucore.spec import RunSpec
 from mucore.store import Store
 from mucore.store.rows import Result
@@ -161,15 +161,7 @@ def _seeded(spec: RunSpec, *, training: int, unlearning: int = 0) -> RunSpec:
 def _check(grid: Grid, models: int, originals: str) -> None:
     if originals not in get_args(Originals):
         raise UnknownName("choice of originals", originals, get_args(Originals))
-    check_count(
-        {
-            "methods": len(grid.methods),
-            "noise": len(grid.noise),
-            "scopes": len(grid.scopes),
-            "training_seeds": models,
-        },
-        {**AXES, "training_seeds": "models"},
-    )
+    check_count(grid, training_seeds=models)
     if models < FEWEST_MODELS:
         raise BadValue(
             f"Forgetting quality takes {FEWEST_MODELS} models of each kind at least, but got "

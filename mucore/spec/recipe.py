@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from mucore import catalog
-from mucore.errors import BadValue, said
+from mucore.errors import BadValue, UnknownName, said
 from mucore.spec.preprocess import USUAL, canonical
 
 # Of every recipe that is made from now on. It goes up when trainings are computed otherwise, so
@@ -97,12 +97,8 @@ def make_recipe(preset: str, changes: Mapping[str, Any] | None = None) -> Recipe
     Raises `UnknownName`, `BadValue`.
     """
     values = {"revision": REVISION, **catalog.preset(preset).recipe, **(changes or {})}
-    unknown = set(values) - set(Recipe.model_fields)
-    if unknown:
-        raise BadValue(
-            f"A recipe has no field {', '.join(map(repr, sorted(unknown)))}. It has "
-            f"{', '.join(Recipe.model_fields)}."
-        )
+    for name in set(values) - set(Recipe.model_fields):
+        raise UnknownName("field of a recipe", name, Recipe.model_fields)
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:
@@ -118,6 +114,7 @@ _RULES = {
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
     **dict.fromkeys(("float_parsing", "float_type"), "must be a number"),
     "finite_number": "must be a finite number",
+    "too_long": "may have {max_length:,} values at most",
     **dict.fromkeys(("bool_parsing", "bool_type"), "must be true or false"),
     "literal_error": "must be {expected}",
     "value_error": "{error}",

@@ -324,13 +324,9 @@ def test_a_sweep_is_a_method_with_several_sets_of_parameters():
 @pytest.mark.parametrize(
     ("changes", "kind", "sentence"),
     [
-        ({"sweep": ["scrub.lr"]}, BadValue, "--sweep must look like"),
-        ({"sweep": ["lr=1,2"]}, BadValue, "--sweep must look like"),
-        ({"sweep": ["scrub.speed=1,2"]}, UnknownName, "parameter of method scrub named 'speed'"),
-        ({"sweep": ["salun.lr=1,2"]}, BadValue, "--sweep is about salun"),
+        ({"sweep": ["scrub.lr"]}, BadValue, "must look like"),
+        ({"sweep": ["salun.lr=1,2"]}, UnknownName, "of this comparison named 'salun'"),
         ({"sweep": ["scrap.lr=1,2"]}, UnknownName, "Did you mean scrub"),
-        ({"sweep": ["scrub.lr=1,2"], "changes": ["scrub.lr=3"]}, BadValue, "scrub.lr is set twice"),
-        ({"sweep": ["scrub.lr=1,2", "scrub.lr=3"]}, BadValue, "scrub.lr is set twice"),
         ({"noise": "much"}, BadValue, "--noise must be a finite number"),
         ({"scope": "head"}, BadValue, "The comparison's scopes.0"),
     ],

@@ -100,7 +100,7 @@ FASHION = {"dataset": "fashion-mnist-10k"}
         (FASHION | scenario("one_class", budget=1001), BadValue, "its 1000 samples, but got 1001"),
         ({"dataset": "npz:nowhere.npz"}, BadFile, "no file at nowhere.npz"),
         ({"scenarios": []}, BadValue, "at least one scenario"),
-        ({"recipe": {"epoch": 3}}, BadValue, "no field 'epoch'"),
+        ({"recipe": {"epoch": 3}}, UnknownName, "Did you mean epochs"),
         ({"recipe": {"epochs": -3}}, BadValue, "epochs"),
     ],
 )

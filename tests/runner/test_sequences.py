@@ -161,11 +161,11 @@ def test_the_command_line_says_each_further_request_with_then():
     )
     for then, sentence in (
         (["one_class class_id"], "--then must look like"),
-        (["one_class klass=3"], "no parameter of scenario one_class named 'klass'"),
+        (["one_class klass=3"], "one_class has no parameter 'klass'"),
         (["one_clas"], "Did you mean one_class"),
     ):
         with pytest.raises(MucoreError, match=sentence):
-            build_grid(GridOptions(**asked, scenario=["class_wise"], then=then))
+            expand(build_grid(GridOptions(**asked, scenario=["class_wise"], then=then))[0])
     with pytest.raises(BadValue, match="starts with one scenario"):
         build_grid(GridOptions(**asked, scenario=["class_wise,one_class"], then=["all_classes"]))
 

@@ -57,12 +57,11 @@ def test_parse_seeds(text, seeds):
 @pytest.mark.parametrize(
     "text, part",
     [
-        ("", "give at least one"),
+        ("", "''"),
         ("a", "'a'"),
         ("1.5", "'1.5'"),
-        ("4-1", "Did you mean 1-4?"),
-        ("2147483648", "to 999,999,999"),
-        ("0-70,80-150", "At most 100"),
+        ("4-1", "'4-1'"),
+        ("0-70,80-150", "100 numbers at most"),
     ],
 )
 def test_parse_seeds_refuses_in_words(text, part):
