@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,40 +13,31 @@ from cyclopts import Parameter
 
 from mucore import catalog
 from mucore.cli.base import FAILED, WHOLE, Json, complain, say_left_out
-from mucore.cli.printing import cell, print_table, to_json
+from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadFile, BadValue
 from mucore.userfiles import paths
 
 
 def _print_cards(cards: Iterable[Any], columns: Sequence[str], as_json: bool) -> None:
-    cards = list(cards)
     if as_json:
-        print(to_json([card_content(card) for card in cards], indent=2))
-        return
-    print_table(columns, [[cell(getattr(card, name)) for name in columns] for card in cards])
+        print(to_json([_content(dataclasses.asdict(card)) for card in cards], indent=2))
+    else:
+        print_table(columns, [[_cell(getattr(card, name)) for name in columns] for card in cards])
 
 
-def card_content(card: Any) -> dict[str, Any]:
-    """A card as plain JSON types. Data sets, models and presets belong to no family; theirs is the
-    kind of card.
-
-    The range of a metric is the pair of its least and its largest possible value; null is no limit.
-    """
-    content = dataclasses.asdict(card)
-    if isinstance(card, catalog.MetricCard):
-        content["range"] = [card.low, card.high]
-    if "family" not in content:
-        content["family"] = content.get("group") or _KINDS[type(card)]
-    return content
+def _content(value: Any) -> Any:
+    """A card as JSON types; sets in order."""
+    if isinstance(value, Mapping):
+        return {name: _content(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_content(item) for item in value]
+    return sorted(value) if isinstance(value, frozenset) else value
 
 
-_KINDS = {
-    catalog.MetricCard: "metric",
-    catalog.ScenarioCard: "scenario",
-    catalog.DatasetCard: "data set",
-    catalog.ModelCard: "model",
-    catalog.PresetCard: "preset",
-}
+def _cell(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " / ".join(f"{item:,}" for item in value)
+    return "" if value is None else str(value)
 
 
 def methods(*, as_json: Json = False) -> None:
@@ -84,9 +75,14 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     """Try your own method on two toy problems, and say of each rule whether it is kept and how to
     mend it.
     """
+    from mucore.runner import children, trial
+
     if paths.kind(paths.path(str(file), what="The method file")) == "other":
         raise BadFile(f"{file} is a device or a pipe. Name the file of a method.")
-    checks = _checks(file)
+    checks: list[dict[str, Any]] = []
+    trial.trial(
+        file, children.limits(), on_line=checks.append, on_print=partial(print, file=sys.stderr)
+    )
     if as_json:
         print(to_json(checks, indent=2))
     else:
@@ -95,17 +91,6 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
             if each["message"]:
                 print(f"      {each['message']}")
     return 0 if all(each["passed"] for each in checks) else FAILED
-
-
-def _checks(file: Path) -> list[dict[str, Any]]:
-    """The contract test in a process of its own, as a run of the method would be."""
-    from mucore.runner import children, trial
-
-    checks: list[dict[str, Any]] = []
-    trial.trial(
-        file, children.limits(), on_line=checks.append, on_print=partial(print, file=sys.stderr)
-    )
-    return checks
 
 
 def forget_set(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -28,7 +27,6 @@ from mucore.errors import BadValue, MucoreError
 from mucore.userfiles import datasets, sizes
 
 if TYPE_CHECKING:
-    from mucore.runner.estimate import Fit
     from mucore.runner.plan import Plan
     from mucore.store import Store
     from mucore.store.rows import Job, Result
@@ -36,11 +34,16 @@ if TYPE_CHECKING:
 Anyway = Annotated[
     bool, Parameter(negative="", help="Also start runs that need more memory than the device has.")
 ]
+Name = Annotated[str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")]
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
 
 
 def _planned(options: GridOptions, store: Store) -> Plan:
-    """The plan, with refusals said on stderr. Raises `BadValue` if a method that was named has no
-    run at all.
+    """The plan, with what it is about and what it leaves out said on stderr. Raises `BadValue` if a
+    method that was named has no run at all.
     """
     from mucore.forget_sets import identity
     from mucore.runner.plan import make_plan
@@ -49,26 +52,26 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     say_left_out()
     grid, notes = build_grid(options)
     plan = make_plan(grid, store, workers=len(store.workers()) + 1)  # `run` works itself
-    notes += [
-        f"{scenario} is about {' and '.join(classes.said(**each) for each in named)}."
-        for scenario, named in _classes(plan)
-        if any(each["name"] != str(each["number"]) for each in named)
-    ]
+    for scenario in _classes(plan):
+        if named := [each for each in scenario["classes"] if each["name"] != str(each["number"])]:
+            said = " and ".join(classes.said(**each) for each in named)
+            notes.append(f"{scenario['scenario']} is about {said}.")
     if (content := plan.specs[0].data_hash) and (seen := sizes.size_of(plan.grid.dataset, content)):
         notes += seen.notes
-    for note in [*notes, *(each.sentence for each in identity.check(plan.specs))]:
-        print(note, file=sys.stderr)
+    notes += [each.sentence for each in identity.check(plan.specs)]
+    for note in notes:
+        _say(note)
     _say_refused(plan, options)
     return plan
 
 
-def _classes(plan: Plan) -> list[tuple[str, list[dict[str, Any]]]]:
+def _classes(plan: Plan) -> list[dict[str, Any]]:
     """Each scenario that names classes, with them by number and name."""
     from mucore.spec import classes
 
     names = datasets.class_names(plan.grid.dataset)
     found = {
-        str(spec.scenario_parameters): (spec.scenario, named)
+        str(spec.scenario_parameters): {"scenario": spec.scenario, "classes": named}
         for spec in plan.specs
         if spec.scenario and (named := classes.named(spec.scenario_parameters, names))
     }
@@ -76,20 +79,14 @@ def _classes(plan: Plan) -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def _say_refused(plan: Plan, options: GridOptions) -> None:
-    # that of a scope is the same in every scenario
     for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
-        print(f"Left out: {reason}", file=sys.stderr)
+        _say(f"Left out: {reason}")
     planned = {spec.method for spec in plan.specs}
-    never = [
-        name
-        for name in dict.fromkeys(refusal.method for refusal in plan.refused)
-        if name not in planned
-    ]
+    never = dict.fromkeys(each.method for each in plan.refused if each.method not in planned)
     if never and split_names(options.methods) != ["all"]:
-        what = "scenarios" if plan.grid.scopes == ["all"] else "scenarios and scopes"
         raise BadValue(
-            f"{' and '.join(never)} runs in none of the chosen {what}. Choose others, or use "
-            "--methods all to leave it out."
+            f"{' and '.join(never)} runs in none of the chosen scenarios and scopes. Choose "
+            "others, or use --methods all to leave it out."
         )
 
 
@@ -97,66 +94,58 @@ def plan(options: GridOptions, *, as_json: Json = False) -> None:
     """Say what a run with the same flags would compute, what the store has already, and how long
     the rest takes.
     """
-    from mucore.forget_sets import identity
-
     with open_home() as store:
         planned = _planned(options, store)
     if as_json:
-        print(
-            to_json(
-                {
-                    "runs": [
-                        {
-                            "key": spec.key,
-                            "cached": spec.key in planned.cached,
-                            "label": spec.label,
-                            "spec": spec.model_dump(mode="json"),
-                        }
-                        for spec in planned.specs
-                    ],
-                    "cached": len(planned.cached),
-                    "to_run": len(planned.to_run),
-                    "refused": [dataclasses.asdict(refusal) for refusal in planned.refused],
-                    "classes": [
-                        {"scenario": scenario, "classes": named}
-                        for scenario, named in _classes(planned)
-                    ],
-                    "samples": [dataclasses.asdict(each) for each in identity.check(planned.specs)],
-                    "estimate": planned.estimate,
-                },
-                indent=2,
-            )
-        )
+        print(to_json(_plan_content(planned), indent=2))
         return
-    print_table(
-        ("run", "state"),
-        [
-            (spec.label, "stored" if spec.key in planned.cached else "to run")
-            for spec in planned.specs
-        ],
-    )
-    print(
-        f"{len(planned.specs)} runs, {len(planned.cached)} of them in the store, "
-        f"{len(planned.to_run)} to run."
-    )
+    states = ("stored" if spec.key in planned.cached else "to run" for spec in planned.specs)
+    labels = (spec.label for spec in planned.specs)
+    print_table(("run", "state"), list(zip(labels, states, strict=True)))
+    print(_counts(planned))
     if planned.to_run:
         print(say_time(planned))
-    print(planned.basis)
-    _say_memory(planned.fit)
+    _say_memory(planned)
 
 
-def _say_memory(fit: Fit | None) -> None:
+def _plan_content(planned: Plan) -> dict[str, Any]:
+    from mucore.forget_sets import identity
+
+    return {
+        "runs": [
+            {
+                "key": spec.key,
+                "cached": spec.key in planned.cached,
+                "label": spec.label,
+                "spec": spec.model_dump(mode="json"),
+            }
+            for spec in planned.specs
+        ],
+        "cached": len(planned.cached),
+        "to_run": len(planned.to_run),
+        "refused": planned.refused,
+        "classes": _classes(planned),
+        "samples": identity.check(planned.specs),
+        "estimate": planned.estimate,
+    }
+
+
+def _counts(planned: Plan) -> str:
+    counts = (len(planned.specs), len(planned.cached), len(planned.to_run))
+    return "{} runs, {} of them in the store, {} to run.".format(*counts)
+
+
+def _say_memory(planned: Plan) -> None:
     """What a plan says of memory; only what starts runs refuses any."""
+    fit = planned.fit
     if fit is not None and (said := fit.refusal("insist with --anyway") or fit.warning()):
-        print(said, file=sys.stderr)
+        _say(said)
 
 
 def run(
     options: GridOptions,
     *,
-    name: Annotated[
-        str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")
-    ] = None,
+    name: Name = None,
     note: str = "",
     device: Device = "auto",
     anyway: Anyway = False,
@@ -174,10 +163,8 @@ def run(
         def show(key: str, result: Result | None, job: Job | None) -> None:
             if as_json and result is not None:
                 judged = judge_stored(store, keys=[key]).get(key)
-                print(
-                    to_json(describe(result, cached=key in planned.cached, judged=judged)),
-                    flush=True,
-                )
+                content = describe(result, cached=key in planned.cached, judged=judged)
+                print(to_json(content), flush=True)
             elif as_json and job is not None:
                 print(to_json(describe_failure(job)), flush=True)
 
@@ -192,8 +179,7 @@ def run(
         )
         if not as_json:
             print_results(store.results(keys=planned.keys), judge_stored(store, keys=planned.keys))
-        missing = watch.unfinished()
-    return _outcome(watch, missing)
+        return _outcome(watch)
 
 
 def compute(
@@ -204,7 +190,7 @@ def compute(
     note: str,
     device: str,
     anyway: bool,
-    show: Callable[[str, Result | None, Job | None], None],
+    show: Callable[[str, Result | None, Job | None], None] = lambda *_: None,
     jobs: int = 1,
 ) -> Watch:
     """Queue what is missing and work on it here, in `jobs` processes, until it is done or
@@ -218,7 +204,7 @@ def compute(
 
         insist = "add --anyway to try it all the same"
         if said := check(planned, store, device=device, anyway=anyway, insist=insist):
-            print(said, file=sys.stderr)
+            _say(said)
     watch = Watch(store, planned, launch(planned, store, name=name, note=note), show)
     with watch:
         if planned.to_run:
@@ -230,8 +216,9 @@ def compute(
     return watch
 
 
-def _outcome(watch: Watch, missing: Sequence[str]) -> int:
-    """The exit code of a comparison that lacks these keys, with the reasons on stderr."""
+def _outcome(watch: Watch) -> int:
+    """The exit code of a comparison, with the reasons for what it lacks on stderr."""
+    missing = watch.unfinished()
     if watch.stopped.is_set():
         every = len(watch.plan.keys)
         return complain(
@@ -240,7 +227,7 @@ def _outcome(watch: Watch, missing: Sequence[str]) -> int:
             INTERRUPTED,
         )
     for reason, labels in _reasons(watch.failed.values()).items():
-        print(f"{reason} ({', '.join(labels)})", file=sys.stderr)
+        _say(f"{reason} ({', '.join(labels)})")
     return FAILED if missing else 0
 
 
@@ -276,9 +263,7 @@ def quality(
             name="--plan", negative="", help="Say what would be computed and how long, and stop."
         ),
     ] = False,
-    name: Annotated[
-        str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")
-    ] = None,
+    name: Name = None,
     note: str = "",
     device: Device = "auto",
     anyway: Anyway = False,
@@ -287,43 +272,39 @@ def quality(
     """Compute forgetting quality: can many unlearned models be told from as many retrained ones?
     --seeds names the first seed.
     """
-    from mucore.cli.quality import content, print_findings, say_plan
+    from mucore.cli.quality import content, print_findings
     from mucore.runner.quality import find, plan_experiment
 
     say_left_out()
     grid, notes = build_grid(options)
     with patient_home() as store:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
-        for each in notes:
-            print(each, file=sys.stderr)
-        _say_refused(experiment.plan, options)
-        say_plan(experiment.plan)
+        planned = experiment.plan
+        for sentence in notes:
+            _say(sentence)
+        _say_refused(planned, options)
+        _say(_counts(planned))
+        if planned.to_run:
+            _say(say_time(planned))
         findings, code = [], 0
         if plan_only:
-            _say_memory(experiment.plan.fit)
+            _say_memory(planned)
         else:
-            title = (
-                name or f"{_comparison_name(experiment.plan)} · forgetting quality, {models} models"
-            )
+            title = f"{_comparison_name(planned)} · forgetting quality, {models} models"
             watch = compute(
-                experiment.plan,
-                store,
-                name=title,
-                note=note,
-                device=device,
-                anyway=anyway,
-                show=lambda *_: None,
+                planned, store, name=name or title, note=note, device=device, anyway=anyway
             )
-            code = _outcome(watch, watch.unfinished())
-            if code != INTERRUPTED:
-                try:
-                    findings = find(experiment, store, bins=bins, intervals=intervals)
-                except MucoreError as error:
-                    # where runs failed, what cannot be had is their fault and not the request's
-                    return complain(str(error), code or WRONG)
-        if as_json and code != INTERRUPTED:
+            code = _outcome(watch)
+            if code == INTERRUPTED:
+                return code
+            try:
+                findings = find(experiment, store, bins=bins, intervals=intervals)
+            except MucoreError as error:
+                # where runs failed, what cannot be had is their fault and not the request's
+                return complain(str(error), code or WRONG)
+        if as_json:
             print(to_json(content(experiment, findings, bins=bins, intervals=intervals), indent=2))
-        elif not as_json:
+        else:
             print_findings(findings)
     return code
 
@@ -335,11 +316,7 @@ def _reasons(failed: Iterable[Job]) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
     # a reference's own error is part of its dependants'
     for job in sorted(failed, key=lambda job: len(job.error or "")):
-        error = job.error or (
-            "Somebody cancelled it."
-            if job.state == "cancelled"
-            else f"It ended as {job.state} without a reason; see {job.log or 'its log'}."
-        )
+        error = job.error or f"It is {job.state}; see {job.log or 'its log'}."
         reason = next((known for known in reasons if error.endswith(known)), error)
         reasons.setdefault(reason, []).append(job.label)
     return reasons

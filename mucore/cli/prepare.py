@@ -7,17 +7,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from mucore.cli.base import FAILED, INTERRUPTED, Device, Json, complain, patient_home
+from mucore.cli.printing import say_time, to_json
 from mucore.errors import BadValue, MucoreError
 
 if TYPE_CHECKING:
-    from mucore.cli.watch import Watch
-    from mucore.runner.plan import Plan
     from mucore.store import Store
 
 ROUNDS = 3  # an analysis that is there may make a page want another one
@@ -45,29 +46,28 @@ def prepare(
             "Name the lesson or the page, such as `prepare lesson forget-one-class` or `prepare "
             "page compare`; `prepare all` needs no name."
         )
-    report: dict[str, Any] = {"lessons": [], "analyses": [], "experiments": [], "problems": []}
+    report: dict[str, list[dict[str, Any]]] = {
+        kind: [] for kind in ("lessons", "analyses", "experiments", "problems")
+    }
     with patient_home() as store:
+        work = _Work(store, device, plan_only, as_json)
         try:
             if what != "page":
-                for lesson in ask("lesson", name or "all")["lessons"]:
-                    report["lessons"].append(_lesson(lesson, store, device, plan_only, as_json))
+                lessons = ask("lesson", name or "all")["lessons"]
+                report["lessons"] = [work.lesson(each) for each in lessons]
             if what != "lesson":
-                _page(name or "all", report, store, plan_only, as_json)
+                work.page(name or "all", report)
         except KeyboardInterrupt:
             return complain(f"Interrupted; {GOES_ON}", INTERRUPTED)
-        for problem in report["problems"]:
-            print(f"Page {problem['page']}: {problem['error']}", file=sys.stderr)
-        if as_json:
-            print(json.dumps(report, indent=2))
-        elif not any(report.values()):
-            print("Nothing is missing.")
-    if report["problems"] or any(
-        each.get("error")
-        for name in ("lessons", "analyses", "experiments")
-        for each in report[name]
-    ):
-        return FAILED
-    return 0
+    done = [each for found in report.values() for each in found]
+    for each in done:
+        if "error" in each:
+            print(f"{each.get('id') or each['page']}: {each['error']}", file=sys.stderr)
+    if as_json:
+        print(to_json(report, indent=2))
+    elif not done:
+        print("Nothing is missing.")
+    return FAILED if any("error" in each for each in done) else 0
 
 
 def ask(what: str, name: str) -> dict[str, list[dict[str, Any]]]:
@@ -90,123 +90,107 @@ def ask(what: str, name: str) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _lesson(
-    lesson: dict[str, Any], store: Store, device: str, plan_only: bool, as_json: bool
-) -> dict[str, Any]:
-    """Run what is missing of a lesson's comparison; what came of it. Raises `KeyboardInterrupt`
-    where somebody stopped it.
+@dataclass(frozen=True)
+class _Work:
+    """What is missing, computed in this store, or with `plan_only` only told; each method returns
+    what it says in JSON, with `error` where it failed.
     """
-    from mucore.cli.comparisons import compute
-    from mucore.runner.plan import make_plan, parse_grid
 
-    plan = make_plan(parse_grid(lesson["grid"]), store, workers=len(store.workers()) + 1)
-    told: dict[str, Any] = {
-        "id": lesson["id"],
-        "runs": len(plan.specs),
-        "missing": len(plan.to_run),
-        "estimate": plan.estimate,
-    }
-    if not as_json:
-        print(f"Lesson {lesson['id']}: {_missing(plan)}")
-    if plan_only or not plan.to_run:
-        return told
-    watch = compute(
-        plan,
-        store,
-        name=f"Lesson: {lesson['title']}",
-        note=lesson["question"],
-        device=device,
-        anyway=False,
-        show=lambda *_: None,
-    )
-    told["missing"] = len(watch.unfinished())
-    if watch.stopped.is_set():
-        raise KeyboardInterrupt
-    if told["missing"]:
-        told["error"] = _first_error(watch)
-        print(f"Lesson {lesson['id']}: {told['error']}", file=sys.stderr)
-    return told
+    store: Store
+    device: str
+    plan_only: bool
+    quiet: bool
 
+    def say(self, sentence: str) -> None:
+        if not self.quiet:
+            print(sentence)
 
-def _missing(plan: Plan) -> str:
-    from mucore.cli.printing import say_time
+    def lesson(self, lesson: dict[str, Any]) -> dict[str, Any]:
+        """The runs of a lesson's comparison. Raises `KeyboardInterrupt` where somebody stopped
+        them.
+        """
+        from mucore.cli.comparisons import compute
+        from mucore.runner.plan import make_plan, parse_grid
 
-    if not plan.to_run:
-        return f"all {len(plan.specs)} runs are stored."
-    return f"{len(plan.to_run)} of {len(plan.specs)} runs are missing. {say_time(plan)}"
-
-
-def _first_error(watch: Watch) -> str:
-    errors = [job.error for job in watch.failed.values() if job.error]
-    return min(errors, key=len) if errors else "Some of its runs gave no result."
-
-
-def _page(name: str, report: dict[str, Any], store: Store, plan_only: bool, as_json: bool) -> None:
-    """Compute what the page wants, and ask again: an analysis that is there may make it want
-    another one.
-    """
-    from mucore import analysis
-
-    known: set[str] = set()
-    for turn in range(1 if plan_only else ROUNDS):
-        found = ask("page", name)
-        report["problems"] = found["problems"]
-        fresh = {
-            key: one
-            for one in found["analyses"]
-            if (key := analysis.key(one["kind"], one["parameters"])) not in known
+        store = self.store
+        plan = make_plan(parse_grid(lesson["grid"]), store, workers=len(store.workers()) + 1)
+        runs, missing = len(plan.specs), len(plan.to_run)
+        told: dict[str, Any] = {
+            "id": lesson["id"],
+            "runs": runs,
+            "missing": missing,
+            "estimate": plan.estimate,
         }
-        if not turn:
-            report["experiments"] = [
-                _experiment(one, store, plan_only, as_json) for one in found["experiments"]
-            ]
-        if not fresh:
-            return
-        for key, one in fresh.items():
-            report["analyses"].append(_analysis(key, one, store, plan_only, as_json))
-        known |= fresh.keys()
-
-
-def _experiment(
-    one: dict[str, Any], store: Store, plan_only: bool, as_json: bool
-) -> dict[str, Any]:
-    from mucore.runner import quality
-
-    count = len(one["methods"])
-    told: dict[str, Any] = {"page": one["page"], "models": one["models"], "methods": count}
-    if not as_json:
-        said = f"forgetting quality of {count} method{'s' * (count > 1)}, {one['models']} models"
-        print(f"Page {one['page']}: {said}" + (" is missing." if plan_only else ""))
-    if plan_only:
+        self.say(
+            f"Lesson {lesson['id']}: {missing} of {runs} runs are missing."
+            + (f" {say_time(plan)}" if missing else "")
+        )
+        if self.plan_only or not missing:
+            return told
+        name = f"Lesson: {lesson['title']}"
+        question = lesson["question"]
+        watch = compute(plan, store, name=name, note=question, device=self.device, anyway=False)
+        if watch.stopped.is_set():
+            raise KeyboardInterrupt
+        told["missing"] = len(watch.unfinished())
+        if told["missing"]:
+            errors = [job.error for job in watch.failed.values() if job.error]
+            told["error"] = min(errors, key=len, default="Some of its runs gave no result.")
         return told
-    try:
-        lineup = quality.lineup(store, **{name: one[name] for name in _LINEUP})
-        quality.find(lineup, store)
-    except MucoreError as error:
-        told["error"] = str(error)
-        print(f"Page {one['page']}: {error}", file=sys.stderr)
-    return told
 
+    def page(self, name: str, report: dict[str, list[dict[str, Any]]]) -> None:
+        """What the page wants; and what it wants then, for an analysis that is there may make it
+        want another one.
+        """
+        from mucore import analysis
 
-def _analysis(
-    key: str, one: dict[str, Any], store: Store, plan_only: bool, as_json: bool
-) -> dict[str, Any]:
-    from mucore import analysis
-    from mucore.cli import analyse
+        known: set[str] = set()
+        for turn in range(1 if self.plan_only else ROUNDS):
+            found = ask("page", name)
+            report["problems"] = found["problems"]
+            if not turn:
+                report["experiments"] = [self._experiment(one) for one in found["experiments"]]
+            keys = [analysis.key(one["kind"], one["parameters"]) for one in found["analyses"]]
+            for key, one in zip(keys, found["analyses"], strict=True):
+                if key not in known:
+                    report["analyses"].append(self._analysis(key, one))
+            known.update(keys)
 
-    title = analysis.KINDS[one["kind"]].title or one["kind"]
-    told: dict[str, Any] = {"page": one["page"], "kind": one["kind"], "key": key}
-    if not as_json:
-        print(f"Page {one['page']}: {title}" + (" is missing." if plan_only else ""))
-    if plan_only:
-        return told
-    try:
-        pack = Path(one["pack"]) if one["pack"] else None
-        told["path"] = str(analyse.compute(one["kind"], one["parameters"], store, pack).path)
-    except MucoreError as error:
-        told["error"] = str(error)
-    finally:
-        analyse.end_progress()
-    if "error" in told:
-        print(f"Page {one['page']}: {title}: {told['error']}", file=sys.stderr)
-    return told
+    def _experiment(self, one: dict[str, Any]) -> dict[str, Any]:
+        from mucore.runner import quality
+
+        told = {"page": one["page"], "models": one["models"], "methods": len(one["methods"])}
+
+        def compute() -> dict[str, Any]:
+            lineup = quality.lineup(self.store, **{name: one[name] for name in _LINEUP})
+            quality.find(lineup, self.store)
+            return {}
+
+        return self._done(told, f"forgetting quality, {one['models']} models", compute)
+
+    def _analysis(self, key: str, one: dict[str, Any]) -> dict[str, Any]:
+        from mucore import analysis
+        from mucore.cli import analyse
+
+        told = {"page": one["page"], "kind": one["kind"], "key": key}
+
+        def compute() -> dict[str, Any]:
+            pack = Path(one["pack"]) if one["pack"] else None
+            try:
+                found = analyse.compute(one["kind"], one["parameters"], self.store, pack)
+            finally:
+                analyse.end_progress()
+            return {"path": str(found.path)}
+
+        return self._done(told, analysis.KINDS[one["kind"]].title or one["kind"], compute)
+
+    def _done(
+        self, told: dict[str, Any], title: str, compute: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        self.say(f"Page {told['page']}: {title}" + (" is missing." if self.plan_only else ""))
+        if self.plan_only:
+            return told
+        try:
+            return told | compute()
+        except MucoreError as error:
+            return told | {"error": str(error)}

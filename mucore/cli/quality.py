@@ -9,22 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mucore.cli.printing import print_table, say_time
+from mucore.cli.printing import print_table
 
 if TYPE_CHECKING:
-    from mucore.runner.plan import Plan
     from mucore.runner.quality import Experiment, Finding
-
-
-def say_plan(plan: Plan) -> None:
-    """How much there is to do, on stderr."""
-    print(
-        f"{len(plan.specs)} runs, {len(plan.cached)} of them in the store, {len(plan.to_run)} to "
-        "run.",
-        file=sys.stderr,
-    )
-    if plan.to_run:
-        print(f"{say_time(plan)} {plan.basis}", file=sys.stderr)
 
 
 def content(
@@ -58,75 +46,50 @@ def content(
     }
 
 
-COLUMNS = (
-    "method",
-    "F",
-    "F half",
-    "Retrain half",
-    "score",
-    "RA ratio",
-    "TA ratio",
-    "time",
-    "U-LiRA",
-    "missing",
-    "degenerate",
-)
+# columns of the table, by field of an `Assessment`
+NUMBERS = {
+    "F": "forgetting_quality",
+    "F half": "half_quality",
+    "Retrain half": "retrain_quality",
+    "score": "competition_score",
+    "RA ratio": "utility_ra",
+    "TA ratio": "utility_ta",
+    "time": "time_share",
+    "U-LiRA": "ulira_accuracy",
+}
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
     """One row a method on stdout; what the columns mean and what to beware of on stderr."""
+    if not findings:
+        return
     rows = []
     for finding in findings:
-        a = finding.assessment
+        assessment = finding.assessment
+        values = [getattr(assessment, name) for name in NUMBERS.values()]
         rows.append(
             [
                 finding.spec.method,
-                *map(
-                    _number,
-                    (
-                        a.forgetting_quality,
-                        a.half_quality,
-                        a.retrain_quality,
-                        a.competition_score,
-                        a.utility_ra,
-                        a.utility_ta,
-                    ),
-                ),
-                "" if a.time_share is None else f"{100 * a.time_share:.3g} %",
-                _number(a.ulira_accuracy),
-                f"{a.missing}/{a.samples}",
-                f"{a.degenerate}/{a.samples}",
+                *("" if value is None else f"{value:.3f}" for value in values),
+                f"{assessment.missing}/{assessment.samples}",
+                f"{assessment.degenerate}/{assessment.samples}",
             ]
         )
-    if not rows:
-        return
-    print_table(COLUMNS, rows)
+    print_table(("method", *NUMBERS, "missing", "degenerate"), rows)
     half = findings[0].assessment.half_models
     print(
         f"F: forgetting quality, 1 is Retrain. Half: F with {half} models of a kind; Retrain "
-        "half: two halves of the retrained models, which is how far chance alone gets. Time: of "
-        "Retrain's.",
+        "half: two halves of the retrained models, which is how far chance alone gets. Time: as a "
+        "share of Retrain's.",
         file=sys.stderr,
     )
     said: dict[str, list[str]] = {}
     for finding in findings:
-        sentences = [
-            *finding.assessment.cautions,
-            *filter(None, [finding.assessment.score_missing]),
-        ]
+        assessment = finding.assessment
+        sentences = [*assessment.cautions, assessment.score_missing or ""]
         if finding.reverted:
-            sentences.append(
-                f"{finding.reverted} of the {finding.assessment.models} runs failed and gave the "
-                "original back."
-            )
-        for sentence in sentences:
+            sentences.append(f"{finding.reverted} of the runs failed and gave the original back.")
+        for sentence in filter(None, sentences):
             said.setdefault(sentence, []).append(finding.spec.method)
     for sentence, methods in said.items():
-        print(
-            f"{', '.join(methods)}: {sentence}" if len(methods) < len(findings) else sentence,
-            file=sys.stderr,
-        )
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+        print(f"{', '.join(methods)}: {sentence}", file=sys.stderr)

@@ -57,35 +57,21 @@ def print_statistics(found: Statistics) -> None:
     """Everything as tables on stdout; notes on stderr."""
     card = catalog.metric(found.metric)
     percent = card.unit == "fraction"
-    print(
-        f"{card.title} ({found.metric}){', percent' if percent else ''}. Intervals over "
-        f"{found.axis}."
-    )
+    print(f"{card.title} ({found.metric}). Intervals over {found.axis}.")
+    heads = ["setting", "method", "seeds", "mean", "std", "95 % interval"]
     gaps = bool(found.intervals["gap_mean"].notna().any())
-    heads = (
-        "setting",
-        "method",
-        "seeds",
-        "mean",
-        "std",
-        "95 % interval",
-        *(("gap", "95 % interval of the gap") if gaps else ()),
-    )
+    if gaps:
+        heads += ["gap", "95 % interval of the gap"]
     rows = []
     for row in found.intervals.to_dict("records"):
-        cells = [
-            row["setting"],
-            row["method"],
-            row["seeds"],
-            _number(row["mean"], percent),
-            _number(row["std"], percent),
-        ]
-        cells.append(_span(row["low"], row["high"], percent))
+        numbers = {
+            name: _number(row[name], percent, sign="+" if name.startswith("gap") else "")
+            for name in ("mean", "std", "low", "high", "gap_mean", "gap_low", "gap_high")
+        }
+        cells = [row["setting"], row["method"], row["seeds"], numbers["mean"], numbers["std"]]
+        cells.append(_span(numbers["low"], numbers["high"]))
         if gaps:
-            cells += [
-                _number(row["gap_mean"], percent, sign="+"),
-                _span(row["gap_low"], row["gap_high"], percent, sign="+"),
-            ]
+            cells += [numbers["gap_mean"], _span(numbers["gap_low"], numbers["gap_high"])]
         rows.append(cells)
     print_table(heads, rows)
     if found.ranking is not None:
@@ -93,38 +79,31 @@ def print_statistics(found: Statistics) -> None:
         _print_ranking(found.ranking)
     if len(found.pairs):
         print(
-            "\n"
-            f"Wilcoxon's signed-rank test with Holm's correction over {len(found.blocks)} blocks "
-            f"of setting and seed ({found.score})."
+            f"\nWilcoxon's signed-rank test with Holm's correction over {len(found.blocks)} "
+            f"blocks of setting and seed ({found.score})."
         )
-        pairs = found.pairs.sort_values("p_holm", kind="stable").to_dict("records")
         print_table(
             ("first", "second", "median difference", "p", "p corrected"),
             [
                 (
-                    p["first"],
-                    p["second"],
-                    _number(p["difference"], percent, sign="+"),
-                    f"{p['p']:.3g}",
-                    f"{p['p_holm']:.3g}",
+                    pair["first"],
+                    pair["second"],
+                    _number(pair["difference"], percent, sign="+"),
+                    f"{pair['p']:.3g}",
+                    f"{pair['p_holm']:.3g}",
                 )
-                for p in pairs
+                for pair in found.pairs.sort_values("p_holm", kind="stable").to_dict("records")
             ],
         )
     if len(found.tau):
-        settings = found.agreement["setting"].nunique()
         print(
-            "\n"
-            "Do metrics rank the methods alike? Kendall's τ, 1 alike, 0 unrelated, −1 reversed; "
-            f"mean of {_settings(settings)}."
+            "\nDo metrics rank the methods alike? Kendall's τ, 1 alike, 0 unrelated, −1 reversed; "
+            "mean over the settings."
         )
         shorts = [catalog.metric(name).short for name in found.tau]
+        tau = zip(shorts, found.tau.to_numpy(), strict=True)
         print_table(
-            ("", *shorts),
-            [
-                (short, *(_tau(v) for v in row))
-                for short, row in zip(shorts, found.tau.to_numpy(), strict=True)
-            ],
+            ("", *shorts), [(short, *(f"{each:.2f}" for each in row)) for short, row in tau]
         )
     if found.suspicions:
         print("\nOutside the range of original and Retrain:")
@@ -149,23 +128,11 @@ def _print_ranking(ranking: Ranking) -> None:
         print(f"Not told apart: {', '.join(group)}.")
 
 
-def _settings(number: int) -> str:
-    return "one setting" if number == 1 else f"{number} settings"
-
-
 def _number(value: float, percent: bool, *, sign: str = "") -> str:
     if math.isnan(value):
         return ""
-    return f"{100 * value:{sign}.1f}" if percent else f"{value:{sign}.4g}"
+    return f"{100 * value:{sign}.1f} %" if percent else f"{value:{sign}.4g}"
 
 
-def _span(low: float, high: float, percent: bool, *, sign: str = "") -> str:
-    return (
-        ""
-        if math.isnan(low)
-        else f"{_number(low, percent, sign=sign)} to {_number(high, percent, sign=sign)}"
-    )
-
-
-def _tau(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.2f}"
+def _span(low: str, high: str) -> str:
+    return f"{low} to {high}" if low else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections import Counter
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,7 +19,15 @@ from mucore.cli.printing import HEADLINE, print_results, print_table, size, to_j
 from mucore.errors import BadValue
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mucore.store import Store
+
+Format = Literal["csv", "latex", "markdown"]
+Pack = Annotated[
+    Path | None,
+    Parameter(help="A folder of packed results, such as data/demo, instead of the store."),
+]
 
 
 @Parameter(name="*")
@@ -33,18 +43,29 @@ class Filters:
 
     def resolve(self, store: Store) -> dict[str, Any]:
         """As the store takes them; names may be aliases. Raises `UnknownName`."""
-        chosen: dict[str, Any] = {"dataset": self.dataset}
+        chosen = {name: value for name, value in vars(self).items() if value is not None}
         if self.dataset is not None:
             catalog.dataset(self.dataset)
-        if self.model is not None:
-            chosen["model"] = catalog.model(self.model).id
-        if self.scenario is not None:
-            chosen["scenario"] = catalog.scenario(self.scenario).id
-        if self.method is not None:
-            chosen["method"] = catalog.method(self.method).id
+        for name in ("model", "scenario", "method"):
+            if name in chosen:
+                chosen[name] = getattr(catalog, name)(chosen[name]).id
         if self.comparison is not None:
             chosen["comparison"] = comparison_id(store, self.comparison)
-        return {name: value for name, value in chosen.items() if value is not None}
+        return chosen
+
+
+def _opened(pack: Path | None) -> AbstractContextManager[Store]:
+    from mucore.store import open_pack
+
+    return open_home() if pack is None else open_pack(pack)
+
+
+def _table(frame: pd.DataFrame, format: str, caption: str | None) -> str:
+    from mucore.export import tables
+
+    if format == "csv":
+        return tables.to_csv(frame)
+    return tables.to_latex(frame, caption) if format == "latex" else tables.to_markdown(frame)
 
 
 def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
@@ -69,7 +90,7 @@ def export(
     filters: Filters | None = None,
     *,
     format: Annotated[
-        Literal["csv", "latex", "markdown"],
+        Format,
         Parameter(help="csv has every column; the other two only those that tell rows apart."),
     ],
     metrics: Annotated[
@@ -98,21 +119,12 @@ def export(
         raise BadValue(
             "No result matches, so there is nothing to export. See `python -m mucore results`."
         )
-    if format == "csv":
-        text = tables.to_csv(frame)
-    else:
-        narrow = tables.compact_frame(frame, chosen or [])
-        text = tables.to_latex(narrow, caption) if format == "latex" else tables.to_markdown(narrow)
+    shown = frame if format == "csv" else tables.compact_frame(frame, chosen or [])
+    text = _table(shown, format, caption)
     if output is None:
         print(text, end="")
     else:
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise BadValue(
-                f"The table could not be written to {output}: {error.strerror}. Choose another "
-                "file."
-            ) from None
+        output.write_text(text, encoding="utf-8")
         print(f"{len(frame)} results written to {output}.", file=sys.stderr)
 
 
@@ -131,17 +143,13 @@ def stats(
     agreement: Annotated[
         str | None, Parameter(help="Metrics whose rankings are compared, separated by commas.")
     ] = None,
-    pack: Annotated[
-        Path | None,
-        Parameter(help="A folder of packed results, such as data/demo, instead of the store."),
-    ] = None,
+    pack: Pack = None,
     table: Annotated[
         Literal["intervals", "pairs", "ranks", "agreement", "tau"],
         Parameter(help="Which table --format writes."),
     ] = "intervals",
     format: Annotated[
-        Literal["csv", "latex", "markdown"] | None,
-        Parameter(help="One table for a paper or a spreadsheet."),
+        Format | None, Parameter(help="One table for a paper or a spreadsheet.")
     ] = None,
     caption: Annotated[str | None, Parameter(help="Caption of the LaTeX table.")] = None,
     as_json: Json = False,
@@ -151,12 +159,10 @@ def stats(
     """
     from mucore import statistics
     from mucore.cli import stats as tool
-    from mucore.export import tables
-    from mucore.store import open_pack
 
     chosen = filters or Filters()
     wanted = split_names(methods or []) or ([chosen.method] if chosen.method else [])
-    with open_pack(pack) if pack is not None else open_home() as store:
+    with _opened(pack) as store:
         narrowed = dataclasses.replace(chosen, method=None).resolve(store)
         found = statistics.from_store(
             store,
@@ -174,14 +180,7 @@ def stats(
     frame = tool.frame(found, table)
     if frame.empty:
         raise BadValue(f"There is no table of {table} to write. {' '.join(found.notes)}".strip())
-    text = (
-        tables.to_csv(frame)
-        if format == "csv"
-        else tables.to_latex(frame, caption)
-        if format == "latex"
-        else tables.to_markdown(frame)
-    )
-    print(text, end="")
+    print(_table(frame, format, caption), end="")
     for note in found.notes:
         print(note, file=sys.stderr)
 
@@ -193,10 +192,7 @@ def analyse(
     params: Annotated[
         str, Parameter(help="The parameters as a JSON object, the keys of the runs among them.")
     ],
-    pack: Annotated[
-        Path | None,
-        Parameter(help="A folder of packed results, such as data/demo, instead of the store."),
-    ] = None,
+    pack: Pack = None,
     output: Annotated[
         Path | None,
         Parameter(
@@ -210,10 +206,9 @@ def analyse(
     """
     from mucore import analysis
     from mucore.cli import analyse as tool
-    from mucore.store import open_pack
 
     parameters = tool.parse(params)
-    with open_pack(pack) if pack is not None else open_home() as results:
+    with _opened(pack) as results:
         known = tool.numbers(parameters, results)
     parameters = tool.internal(parameters, known)
     try:
@@ -221,7 +216,7 @@ def analyse(
             with open_home() as store:
                 found = tool.compute(kind, parameters, store, pack)
         else:
-            with open_pack(pack) if pack is not None else open_home() as store:
+            with _opened(pack) as store:
                 found = analysis.compute(kind, parameters, store, output, tool.progress)
     finally:
         tool.end_progress()
@@ -249,11 +244,8 @@ def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int
             return 0
         left = measure_again(found, Session(store, device), on_done=show)
     print(f"{len(found) - len(left)} of {len(found)} results measured again.")
-    reasons: dict[str, int] = {}
-    for each in left:
-        reasons[each.reason] = reasons.get(each.reason, 0) + 1
-    for reason, count in reasons.items():
-        print(f"{count} left as {'it is' if count == 1 else 'they are'}: {reason}", file=sys.stderr)
+    for reason, count in Counter(each.reason for each in left).items():
+        print(f"{count} left: {reason}", file=sys.stderr)
     return 0
 
 

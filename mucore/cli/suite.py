@@ -181,7 +181,7 @@ def _say_plan(
     )
     _say_missing([each for one in runs for each in one.missing])
     if plan.to_run:
-        print(f"{say_time(plan)} {plan.basis}", file=sys.stderr)
+        print(say_time(plan), file=sys.stderr)
         cores = os.cpu_count() or 1
         if jobs == 1 < cores:
             print(f"This machine has {cores} cores: --jobs {cores} uses them.", file=sys.stderr)
