@@ -50,7 +50,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
     cards = [card for card in catalog.metrics() if card.id in HEADLINE]
     rows = [
         {
-            "scenario": _scenario(result.spec),
+            "scenario": _scenario(result.spec, shown),
             "method": result.spec["method"],
             "settings": settings,
             "seeds": f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}",
@@ -83,9 +83,18 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
         print(f"Too narrow for {', '.join(hidden)}: widen the window.", file=sys.stderr)
 
 
-def _scenario(spec: Mapping[str, Any]) -> str:
-    request = _request(spec)
-    return f"{request}: {spec['scenario']}" if request > 1 else spec["scenario"]
+def _scenario(spec: Mapping[str, Any], shown: Sequence[Result]) -> str:
+    """Its id, with the number of a later request and the parameters that differ among what is
+    shown, such as `one_class budget=0.1`.
+    """
+    request, name, parameters = _request(spec), spec["scenario"], spec["scenario_parameters"]
+    alike = [each.spec["scenario_parameters"] for each in shown if each.spec["scenario"] == name]
+    differing = [
+        f"{key}={value}"
+        for key, value in parameters.items()
+        if any(other.get(key) != value for other in alike)
+    ]
+    return " ".join([f"{request}: {name}" if request > 1 else name, *differing])
 
 
 def _verdict(judged: Judged | None) -> str:

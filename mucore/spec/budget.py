@@ -9,12 +9,11 @@ from mucore.errors import BadValue
 
 def check_budget(budget: int | float, where: str) -> None:
     """Raise `BadValue` for what is neither; `where` opens the sentence."""
-    if isinstance(budget, int):
-        if budget < 1:
-            raise BadValue(f"{where} must be at least 1 sample, but got {budget}.")
-    elif not 0 < budget <= 1:
-        hint = f" For {budget:g} samples, write the whole number." if budget > 1 else ""
-        raise BadValue(f"{where} as a share must lie in (0, 1], but got {budget:g}.{hint}")
+    if budget < 1 if isinstance(budget, int) else not 0 < budget <= 1:
+        raise BadValue(
+            f"{where} must be a share in (0, 1] or a whole number of samples from 1, but got "
+            f"{budget}."
+        )
 
 
 def samples(budget: int | float, available: int) -> int:

@@ -4,6 +4,7 @@ the number where one reads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -30,29 +31,19 @@ def _numbered(value: Any, names: Sequence[str]) -> Any:
         return value
     number = whole_number(text)
     named = names.index(text) if text in names else None
-    if named is not None and number is not None and 0 <= number < len(names) and named != number:
+    if named is not None and number is not None and number != named and number in range(len(names)):
         raise BadValue(
-            f"{text!r} is the name of class {named} and the number of "
-            f"{said(number, names[number])}. Rename the classes so that it means one of them."
+            f"{text!r} is the name of class {named} and the number of another one. Rename the "
+            "classes so that it means one of them."
         )
-    if named is not None:
-        return named
-    if number is not None:
-        return number
+    if named is not None or number is not None:
+        return number if named is None else named
     parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
     if len(parts) > 1:
         return [_numbered(part, names) for part in parts]
-    if text.lower() in ("none", "null") or _is_number(text):  # the card says what is wrong
+    if re.fullmatch(r"none|null|[-+.eE0-9]+", text):  # the card says what is wrong
         return value
     raise UnknownName("class", text, names)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def named(parameters: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:

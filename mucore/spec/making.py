@@ -57,50 +57,33 @@ def make_spec(
     that no card has, `BadValue` for a value outside its card's range, a parameter that does not
     exist, or a scenario or scope that the method's card does not allow.
     """
-    method_card = catalog.method(method)
-    catalog.dataset(dataset), catalog.model(model)
-    chosen, poison = {}, {}
-    if scenario is None:
-        if method_card.id != "original":
-            raise BadValue(
-                f"{method_card.id} unlearns, so it needs a scenario; only `original` goes without "
-                "one."
-            )
-    else:
-        card = catalog.scenario(scenario)
-        refuse_scenario(method_card, card.id)
+    card = catalog.method(method)
+    catalog.dataset(dataset)
+    model = catalog.model(model).id
+    chosen: dict[str, Any] = {}
+    if scenario is None and card.id != "original":
+        raise BadValue(f"{card.id} unlearns, so it needs a scenario.")
+    if scenario is not None:
+        scenario = catalog.scenario(scenario).id
+        refuse_scenario(card, scenario)
+        chosen = _scenario_parameters(scenario, scenario_parameters or {}, dataset)
         # of a user's own files the task is known when they are loaded
-        for each in (card, method_card):
-            refuse_task(each, catalog.dataset(dataset).task)
-        given = {**(scenario_parameters or {})}
-        if given.pop(REVISION, card.revision) != card.revision:
-            raise BadValue(
-                f"This run of the scenario {card.id} was described by another version of mucore. "
-                "Describe it anew."
-            )
-        chosen = resolve(card.parameters, given, owner=f"scenario {card.id}")
-        if card.revision > 1:
-            chosen[REVISION] = card.revision
-        if "downstream" in card.needs and chosen["downstream"] is None:
-            chosen["downstream"] = _downstream(catalog.dataset(dataset))
-        scenario = card.id
-        poison = {"scenario": card.id, **chosen} if card.poisons else {}
-    reference = method_card.family == "reference"
-    task = None
-    if method_preset == "tuned":
-        task = tuning_task(
-            dataset=dataset,
-            data_hash=data_hash,
-            model=catalog.model(model).id,
-            recipe=recipe,
-            scenario=scenario,
-            scenario_parameters=chosen,
-            original_hash=original_hash,
-            pretrained_hash=pretrained_hash,
-            after=after,
-        )
+        refuse_task(card, catalog.dataset(dataset).task)
+    poisons = scenario is not None and catalog.scenario(scenario).poisons
+    reference = card.family == "reference"
+    about: dict[str, Any] = {
+        "dataset": dataset,
+        "data_hash": data_hash,
+        "original_hash": original_hash,
+        "pretrained_hash": pretrained_hash,
+        "model": model,
+        "recipe": recipe,
+        "scenario": scenario,
+        "scenario_parameters": chosen,
+    }
+    task = tuning_task(**about, after=after) if method_preset == "tuned" else None
     effective = method_parameters(
-        method_card,
+        card,
         recipe,
         parameters or {},
         preset=method_preset,
@@ -109,63 +92,53 @@ def make_spec(
         task=task,
     )
     if scenario is not None:
-        refuse_values(method_card, effective, scenario)
-        refuse_file(method_card, effective)
+        refuse_values(card, effective, scenario)
+        refuse_file(card, effective)
         if original_hash:
-            refuse_original(method_card, effective)
+            refuse_original(card, effective)
     if not reference:
-        refuse_scope(method_card, effective, scope)
-    if after is not None:
-        after = _before(after, method_card, effective, poisons=bool(poison))
+        refuse_scope(card, effective, scope)
+    changed = bool(noise) or scope != "all"
+    # references draw from the training axis alone
+    own = {} if reference else {"unlearning_seed": unlearning_seed, "noise": noise, "scope": scope}
     try:
-        spec = RunSpec(
-            dataset=dataset,
-            data_hash=data_hash,
-            original_hash=original_hash,
-            pretrained_hash=pretrained_hash,
-            model=catalog.model(model).id,
-            recipe=recipe,
-            scenario=scenario,
-            scenario_parameters=chosen,
-            poison=poison,
-            method=method_card.id,
+        return RunSpec(
+            **about,
+            poison={"scenario": scenario, **chosen} if poisons else {},
+            method=card.id,
             parameters={
                 p.name: effective[p.name]
-                for p in method_card.parameters
+                for p in card.parameters
                 if not (p.omitted_when_default and effective[p.name] == p.default)
             },
-            method_hash=_own_hash(method_card),
-            method_preset=preset_label(
-                method_card, method_preset, task, changed=bool(noise) or scope != "all"
-            ),
+            method_hash=_own_hash(card),
+            method_preset=preset_label(card, method_preset, task, changed=changed),
             training_seed=training_seed,
-            # references draw from the training axis alone
-            unlearning_seed=0 if reference else unlearning_seed,
             evaluation_seed=evaluation_seed,
             mia_samples=mia_samples,
-            noise=0.0 if reference else noise,
-            scope="all" if reference else scope,
-            after=after,
+            after=after and _before(after, card, effective, poisons=poisons),
+            **own,
         )
     except ValidationError as error:
         raise BadValue(first_problem("run: ", error)) from None
-    if after is not None:
-        for field in (
-            "dataset",
-            "data_hash",
-            "original_hash",
-            "pretrained_hash",
-            "model",
-            "recipe",
-            "training_seed",
-        ):
-            if getattr(spec, field) != getattr(after, field):
-                here, there = getattr(spec, field), getattr(after, field)
-                rule = "The requests of a sequence share data set, model, recipe and training seed"
-                raise BadValue(
-                    f"{rule}, but {field.replace('_', ' ')} is {here!r} and was {there!r} before."
-                )
-    return spec
+
+
+def _scenario_parameters(scenario: str, given: Mapping[str, Any], dataset: str) -> dict[str, Any]:
+    """The parameters of a scenario on a data set, checked, with every default filled in."""
+    card = catalog.scenario(scenario)
+    refuse_task(card, catalog.dataset(dataset).task)
+    given = {**given}
+    if given.pop(REVISION, card.revision) != card.revision:
+        raise BadValue(
+            f"This run of the scenario {card.id} was described by another version of mucore. "
+            "Describe it anew."
+        )
+    chosen = resolve(card.parameters, given, owner=f"scenario {card.id}")
+    if card.revision > 1:
+        chosen[REVISION] = card.revision
+    if "downstream" in card.needs and chosen["downstream"] is None:
+        chosen["downstream"] = _downstream(catalog.dataset(dataset))
+    return chosen
 
 
 def _before(
@@ -174,17 +147,13 @@ def _before(
     """The run that a method's next request follows, a reference's being a reference. Raises
     `Refused`, `BadValue`.
     """
-    if after.scenario is None:
-        raise BadValue("A request can follow another one only, but the run before has no scenario.")
     if poisons or after.poison:
         raise BadValue(
             "A scenario that poisons the training data does so before anybody asks to forget, so "
             "it cannot be in a sequence."
         )
-    if card.id == "original":
-        return after.untouched()
-    if card.id == "retrain":
-        return after.retrained()
+    if card.family == "reference":
+        return after.untouched() if card.id == "original" else after.retrained()
     if names := records_of(card, parameters):
         raise Refused(
             f"{card.id} serves the first request of a sequence only: it needs a record of the "

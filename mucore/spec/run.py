@@ -77,17 +77,10 @@ class RunSpec(BaseModel):
         involved.
         """
         content = self.model_dump(mode="json", exclude={"method_preset", "method_hash"})
-        if not self.poison:  # keys of clean runs are older than poisoned ones
-            del content["poison"]
-        for newer in ("original_hash", "pretrained_hash"):
-            if not content[newer]:
-                del content[newer]
-        for newer in ("noise", "scope"):
+        for newer in ("poison", "original_hash", "pretrained_hash", "noise", "scope", "after"):
             if content[newer] == type(self).model_fields[newer].default:
                 del content[newer]
-        if self.after is None:  # and those of single requests than those of sequences
-            del content["after"]
-        else:
+        if self.after is not None:
             content["after"] = _without_evaluation(self.after.canonical())
         if self.data_hash:  # a user's files are named by what is in them, not by where they lie
             content["dataset"] = self.dataset.partition(":")[0]
@@ -144,47 +137,29 @@ class RunSpec(BaseModel):
         """The spec that trains the model this run, or its sequence, starts from, on poisoned data
         where the scenario poisons them.
         """
-        return self.model_copy(
-            update={
-                "scenario": None,
-                "scenario_parameters": {},
-                "after": None,
-                "method": "original",
-                "parameters": {},
-                "method_hash": "",
-                "method_preset": "authors",
-                "unlearning_seed": 0,
-                "noise": 0.0,
-                "scope": "all",
-            }
-        )
+        nothing = {"scenario": None, "scenario_parameters": {}, "after": None}
+        return self._reference("original", {}).model_copy(update=nothing)
 
     def untouched(self) -> RunSpec:
         """The spec of the original under this run's scenario: what every method of the scenario
         starts from, measured.
         """
-        kept = {"scenario": self.scenario, "scenario_parameters": self.scenario_parameters}
-        return self.original().model_copy(
-            update={**kept, "after": self.after and self.after.untouched()}
-        )
+        after = self.after and self.after.untouched()
+        return self._reference("original", {}).model_copy(update={"after": after})
 
     def retrained(self) -> RunSpec:
         """The spec of the reference that this run is compared with: same scenario, same training
         seed, same requests before.
         """
-        card = catalog.method("retrain")
-        return self.model_copy(
-            update={
-                "after": self.after and self.after.retrained(),
-                "method": "retrain",
-                "parameters": {p.name: p.default for p in card.parameters},
-                "method_hash": "",
-                "method_preset": "authors",
-                "unlearning_seed": 0,
-                "noise": 0.0,
-                "scope": "all",
-            }
-        )
+        defaults = {p.name: p.default for p in catalog.method("retrain").parameters}
+        after = self.after and self.after.retrained()
+        return self._reference("retrain", defaults).model_copy(update={"after": after})
+
+    def _reference(self, method: str, parameters: dict[str, Any]) -> RunSpec:
+        """This run by a reference, which draws from the training axis alone."""
+        usual = ("method_hash", "method_preset", "unlearning_seed", "noise", "scope")
+        fields = {name: type(self).model_fields[name].default for name in usual}
+        return self.model_copy(update={**fields, "method": method, "parameters": parameters})
 
     def needs(self) -> list[RunSpec]:
         """The specs whose results must exist before this one can be computed, in order."""
@@ -216,22 +191,20 @@ class RunSpec(BaseModel):
     @property
     def label(self) -> str:
         """A short line for queues and logs."""
+        place = f"{self.dataset} · {self.model} · seed {self.training_seed}"
         if self.scenario is None:
             what = f"poisoned original ({self.poison['scenario']})" if self.poison else "original"
-            return f"train {what} · {self.dataset} · {self.model} · seed {self.training_seed}"
-        request = f" · request {len(self.requests)}" if self.after is not None else ""
-        seeds = (
-            f"{self.training_seed}/{self.unlearning_seed}"
-            if self.unlearning_seed
-            else f"{self.training_seed}"
-        )
-        changes = (f" · noise {self.noise:g}" if self.noise else "") + (
-            " · classifier alone" if self.scope == "classifier" else ""
-        )
-        return (
-            f"{self.method}{changes} · {self.scenario}{request} · {self.dataset} · {self.model} · "
-            f"seed {seeds}"
-        )
+            return f"train {what} · {place}"
+        budget = self.scenario_parameters.get("budget")
+        parts = [
+            self.method,
+            f"noise {self.noise:g}" if self.noise else "",
+            "classifier alone" if self.scope == "classifier" else "",
+            self.scenario if budget is None else f"{self.scenario} {budget:g}",
+            f"request {len(self.requests)}" if self.after is not None else "",
+            f"{place}/{self.unlearning_seed}" if self.unlearning_seed else place,
+        ]
+        return " · ".join(filter(None, parts))
 
 
 def scenario_revision(parameters: Mapping[str, Any]) -> int:

@@ -93,7 +93,7 @@ FASHION = {"dataset": "fashion-mnist-10k"}
         (finetune(lr=50), BadValue, "lr must be in"),
         (finetune(learning=1), BadValue, "no parameter 'learning'"),
         ({"methods": [MethodChoice(id="uploaded", preset="tuned")]}, BadValue, "no tuned preset"),
-        (scenario("one_class", budget=1.5), BadValue, r"must lie in \(0, 1\]"),
+        (scenario("one_class", budget=1.5), BadValue, r"share in \(0, 1\]"),
         (scenario("one_class", class_id=10), BadValue, "classes 0 to 9"),
         (scenario("class_wise", class_ids=list(range(10))), BadValue, "all 10 classes"),
         (scenario("all_classes", budget=100_000), BadValue, "leave something to retain"),

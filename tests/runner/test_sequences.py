@@ -114,22 +114,6 @@ def test_what_cannot_be_a_sequence_gets_a_sentence():
     first = step("class_wise", class_ids=[0])
     with pytest.raises(BadValue, match="poisons the training data .* cannot be in a sequence"):
         step("label_flip", first)
-    with pytest.raises(BadValue, match="but the run before has no scenario"):
-        step("one_class", first.original())
-    other = make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=RECIPE,
-        scenario="one_class",
-        method="ssd",
-        training_seed=1,
-    )
-    with pytest.raises(
-        BadValue,
-        match="share data set, model, recipe and training seed, but "
-        "training seed is 0 and was 1 before",
-    ):
-        step("one_class", other)
 
 
 def test_the_command_line_says_each_further_request_with_then():

@@ -209,15 +209,11 @@ def test_what_the_data_rule_out_gets_a_sentence(scenario: str, given: dict, sent
 @pytest.mark.parametrize(
     ("scenario", "given", "sentence"),
     [
-        (
-            "label_flip",
-            {"pairs": "0-0"},
-            "pairs of two different classes, such as 0-9,1-8, but got '0-0'",
-        ),
-        ("label_flip", {"pairs": "0,3"}, "but got '0'"),
-        ("label_flip", {"pairs": []}, "but got none. Leave it out"),
-        ("label_flip", {"pairs": "0-3,3-1"}, "a class in one pair only, but class 3 is in two"),
-        ("label_flip", {"budget": 0}, "at least 1 sample, but got 0"),
+        ("label_flip", {"pairs": "0-0"}, "pairs of two different classes, .* but got '0-0'"),
+        ("label_flip", {"pairs": "0,3"}, "but got '0,3'"),
+        ("label_flip", {"pairs": []}, r"but got \[\]"),
+        ("label_flip", {"pairs": "0-3,3-1"}, "each class in one pair only, .* but got '0-3,3-1'"),
+        ("label_flip", {"budget": 0}, "samples from 1, but got 0"),
         ("backdoor", {"value": 256}, r"value must be in \[0, 255\], but got 256"),
     ],
 )
