@@ -119,7 +119,7 @@ def test_a_pack_of_it_is_checked_and_a_changed_number_is_found(tmp_path, capsys)
         assert all(RunSpec.model_validate(one.spec).key == one.key for one in results)
         assert told["uploaded", 0].forget_count == 30 and told["uploaded", 0].metrics["ta"].gap
         better = {"ta": Measured(1.0)}
-        wrong = replace(told["uploaded", 0], metrics=told["uploaded", 0].metrics | better)
+        wrong = replace(told["uploaded", 0], metrics={**told["uploaded", 0].metrics, **better})
         store.put_result(wrong)
         changed = write_pack(store, tmp_path / "changed", outputs={*comparison.keys}, beside=OWN)
     capsys.readouterr()

@@ -56,7 +56,9 @@ def draw(
     """
     shown = [row for row in rows if row.id in known]
     many = len(shown) > most and not measures.equal
-    held = [row for row in shown if row.reference] + shown[: (len(shown) + 1) // 2 if many else None]
+    held = [row for row in shown if row.reference] + shown[
+        : (len(shown) + 1) // 2 if many else None
+    ]
     across, up = (
         Axis(title=title, low=ends[0], high=ends[1])
         for place, title in enumerate((measures.across, measures.up))

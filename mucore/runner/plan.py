@@ -263,12 +263,11 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
         again = bool(hashes["original_hash"]) and training_seed != grid.training_seeds[0]
         for spec in (retrain.original(), retrain, *([] if again else [retrain.untouched()])):
             specs[spec.key] = spec
-        for choice, *repeat in product(
+        for (row, method), unlearning_seed, noise, scope in product(
             enumerate(grid.methods), grid.unlearning_seeds, grid.noise, grid.scopes
         ):
-            (row, method), (unlearning_seed, noise, scope) = choice, repeat
             card = catalog.method(method.id)
-            place = (*line, row, *repeat)
+            place = (*line, row, unlearning_seed, noise, scope)
             after = before.pop(place, None) if follows else None
             first = training_seed == grid.training_seeds[0]
             first = first and unlearning_seed == grid.unlearning_seeds[0]
