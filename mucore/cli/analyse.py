@@ -5,7 +5,6 @@ stderr, and what it prints.
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mucore import analysis
+from mucore.cli.printing import progress
 from mucore.errors import BadValue, MucoreError, said
 from mucore.forget_sets import identity
 from mucore.runner import analyses
@@ -61,17 +61,6 @@ def compute(
     if found is None:
         raise MucoreError((job and job.error) or "The analysis was cancelled.")
     return found
-
-
-def progress(done: float, step: str) -> None:
-    """A line on stderr, where a person looks at it."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{done:4.0%} {step}", end="", file=sys.stderr, flush=True)
-
-
-def end_progress() -> None:
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
 
 
 def numbers(parameters: Mapping[str, Any], results: Store) -> np.ndarray | None:

@@ -171,6 +171,7 @@ class _Work:
     def _analysis(self, key: str, one: dict[str, Any]) -> dict[str, Any]:
         from mucore import analysis
         from mucore.cli import analyse
+        from mucore.cli.printing import end_progress
 
         told = {"page": one["page"], "kind": one["kind"], "key": key}
 
@@ -179,7 +180,7 @@ class _Work:
             try:
                 found = analyse.compute(one["kind"], one["parameters"], self.store, pack)
             finally:
-                analyse.end_progress()
+                end_progress()
             return {"path": str(found.path)}
 
         return self._done(told, analysis.KINDS[one["kind"]].title or one["kind"], compute)

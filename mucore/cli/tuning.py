@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from mucore import signals
-from mucore.cli import analyse
 from mucore.cli.base import (
     FAILED,
     INTERRUPTED,
@@ -23,7 +22,7 @@ from mucore.cli.base import (
     say_left_out,
 )
 from mucore.cli.flags import GridOptions, TaskOptions, build_grid, split_names
-from mucore.cli.printing import print_table, to_json
+from mucore.cli.printing import end_progress, print_table, progress, to_json
 from mucore.errors import BadValue, Cancelled
 from mucore.userfiles import paths
 
@@ -188,11 +187,11 @@ def _stopping() -> Generator[threading.Event]:
 def _show(event: Event, wish: Wish) -> None:
     study, where = event.study, f"{event.method} under {event.task.scenario}"
     if study is None:
-        analyse.progress(0.0, f"references of {event.task.scenario}")
+        progress(0.0, f"references of {event.task.scenario}")
         return
-    analyse.progress(len(study.settings) / wish.trials, f"{where}, setting {len(study.settings)}")
+    progress(len(study.settings) / wish.trials, f"{where}, setting {len(study.settings)}")
     if study.finished(wish.trials):
-        analyse.end_progress()
+        end_progress()
         print(f"{where}: {_outcome(study)}", file=sys.stderr)
 
 
