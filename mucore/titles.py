@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,27 +20,23 @@ def who(spec: Mapping[str, Any]) -> str:
     """ "Training of the original, seed 0", "SCRUB (tuned), seeds 0 and 1": the method of
     `RunSpec.model_dump` and its seeds.
     """
-    if spec["scenario"] is None:
-        name = (
-            "Training of the poisoned original"
-            if spec.get("poison")
-            else "Training of the original"
-        )
-    else:
+    if spec["scenario"] is not None:
         name = _title(catalog.method, spec["method"])
-    preset = spec.get("method_preset", "authors")
-    changes = [] if preset == "authors" else [preset.replace("_", " ")]
-    changes += [f"noise {spec['noise']:g}"] if spec.get("noise") else []
-    changes += ["classifier alone"] if spec.get("scope", "all") != "all" else []
-    seeds = (
-        f"seeds {spec['training_seed']} and {spec['unlearning_seed']}"
-        if spec.get("unlearning_seed")
-        else f"seed {spec['training_seed']}"
-    )
-    evaluation = (
-        f", evaluation seed {spec['evaluation_seed']}" if spec.get("evaluation_seed") else ""
-    )
-    return name + (f" ({', '.join(changes)})" if changes else "") + f", {seeds}{evaluation}"
+    else:
+        name = f"Training of the {'poisoned ' if spec.get('poison') else ''}original"
+    preset, noise = spec.get("method_preset", "authors"), spec.get("noise")
+    changes = [
+        "" if preset == "authors" else preset.replace("_", " "),
+        f"noise {noise:g}" if noise else "",
+        "classifier alone" if spec.get("scope", "all") != "all" else "",
+    ]
+    changed = ", ".join(filter(None, changes))
+    seeds = f"seed {spec['training_seed']}"
+    if spec.get("unlearning_seed"):
+        seeds = f"seeds {spec['training_seed']} and {spec['unlearning_seed']}"
+    if spec.get("evaluation_seed"):
+        seeds += f", evaluation seed {spec['evaluation_seed']}"
+    return f"{name} ({changed}), {seeds}" if changed else f"{name}, {seeds}"
 
 
 def where(spec: Mapping[str, Any]) -> str:
@@ -83,28 +79,23 @@ def model(name: str) -> str:
 
 
 def cancelling(jobs: Sequence[Job], waiting: Sequence[Job]) -> str:
-    """What to ask before `jobs` are cancelled: "Retrain, seed 0: 2 runs wait for it: ... Cancel it
-    and them?"; "" where nothing waits.
+    """What to ask before `jobs` are cancelled: "Retrain, seed 0: 2 runs wait for it: ... Cancel
+    them too?"; "" where nothing waits.
 
     `waiting` are the queued jobs that need one of them, as `Store.waiting_for` gives them.
     """
     if not waiting:
         return ""
-    leads = [job for job in jobs if any(job.key in one.needs for one in waiting)]
-    names = list(dict.fromkeys(who(job.spec) for job in waiting))
-    listed = "; ".join(names[:NAMED]) + f"; and {len(names) - NAMED} more" * (len(names) > NAMED)
-    count = f"{len(waiting)} runs wait" if len(waiting) > 1 else "1 run waits"
-    it, them = ("it" if len(leads) == 1 else "them"), ("them" if len(waiting) > 1 else "it")
-    asked = (
-        f"Cancel {it} and {them}?"
-        if (it, them) == ("it", "them")
-        else "Cancel both?"
-        if it == "it"
-        else "Cancel all of them?"
-    )
-    return (
-        f"{'; '.join(who(job.spec) for job in leads[:NAMED])}: {count} for {it}: {listed}. {asked}"
-    )
+    needed = {key for job in waiting for key in job.needs}
+    leads = dict.fromkeys(who(job.spec) for job in jobs if job.key in needed)
+    names = dict.fromkeys(who(job.spec) for job in waiting)
+    return f"{_listed(leads)}: {len(waiting)} runs wait for it: {_listed(names)}. Cancel them too?"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first so many."""
+    few = list(names)[: NAMED + 1]
+    return "; ".join([*few[:NAMED], *["..."] * (len(few) > NAMED)])
 
 
 def _title(find: Callable[[str], Any], name: str) -> str:

@@ -167,10 +167,11 @@ def _values_of(
     choice: ScenarioChoice | MethodChoice, parameters: Iterable[Parameter]
 ) -> dict[str, list[Any]]:
     """Of each parameter that has several values, what they are."""
+    # a class may have a comma in its name
     kinds = {p.name: p.kind for p in parameters if p.name not in classes.PARAMETERS}
     found = {}
-    for name, value in choice.parameters.items():
-        kind = kinds.get(name, "file")
+    for name in kinds.keys() & choice.parameters.keys():
+        kind, value = kinds[name], choice.parameters[name]
         if isinstance(value, str) and kind != "file":
             parts = value.split(";" if kind in LISTS else ",")
             found[name] = [part.strip() for part in parts if part.strip()]

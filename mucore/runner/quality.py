@@ -10,11 +10,13 @@ Source: Triantafillou et al., 2024 (metrics/quality_experiment.py). Imports no t
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -95,37 +97,26 @@ def plan_experiment(
     the experiment; one from a file is loaded instead. Raises `BadValue`, `UnknownName`.
     """
     _check(grid, models, originals)
-    specs, refused = expand(
-        grid.model_copy(
-            update={"methods": [choice for choice in grid.methods if _id(choice.id) != "retrain"]}
-        )
-    )
-    retrain = next(
-        spec for spec in specs if spec.scenario is not None and spec.key == spec.retrained().key
-    )
-    wanted = [
-        spec
-        for spec in specs
-        if spec.scenario is not None and spec.method not in ("original", "retrain")
-    ]
-    if any(_id(choice.id) == "original" for choice in grid.methods):
+    chosen = {catalog.method(choice.id).id: choice for choice in grid.methods}
+    methods = [choice for choice in grid.methods if catalog.method(choice.id).id != "retrain"]
+    specs, refused = expand(grid.model_copy(update={"methods": methods}))
+    under = [spec for spec in specs if spec.scenario is not None]
+    retrain = next(spec for spec in under if spec.method == "retrain")
+    wanted = [spec for spec in under if catalog.method(spec.method).family != "reference"]
+    if "original" in chosen:
         wanted.insert(0, retrain.untouched())
     if not wanted and not refused:
-        raise BadValue(
-            "Retrain is what every method is compared with. Name one other method at least, such "
-            "as finetune."
-        )
+        raise BadValue("Name one other method than retrain at least, such as finetune.")
     retrained = [_seeded(retrain, training=number) for number in range(models)]
-    runs = {}
-    for spec in wanted:
-        runs[spec.key] = [
+    runs = {
+        spec.key: [
             _seeded(spec, training=number if originals == "each" else 0, unlearning=number)
             for number in range(models)
         ]
-    references = [each for spec in retrained for each in (spec.original(), spec)]
-    every = {
-        spec.key: spec for spec in (*references, *(spec for row in runs.values() for spec in row))
+        for spec in wanted
     }
+    references = (each for spec in retrained for each in (spec.original(), spec))
+    every = {spec.key: spec for spec in chain(references, *runs.values())}
     seeds = {
         "training_seeds": [spec.training_seed for spec in retrained],
         "unlearning_seeds": [grid.unlearning_seeds[0] + number for number in range(models)],
@@ -139,10 +130,6 @@ def plan_experiment(
         retrained=tuple(spec.key for spec in retrained),
         rows=tuple(Row(row[0], tuple(spec.key for spec in row)) for row in runs.values()),
     )
-
-
-def _id(method: str) -> str:
-    return catalog.method(method).id
 
 
 def _seeded(spec: RunSpec, *, training: int, unlearning: int = 0) -> RunSpec:
@@ -159,6 +146,7 @@ def _seeded(spec: RunSpec, *, training: int, unlearning: int = 0) -> RunSpec:
 
 
 def _check(grid: Grid, models: int, originals: str) -> None:
+    """Raise `UnknownName` or `BadValue` for what makes no experiment."""
     if originals not in get_args(Originals):
         raise UnknownName("choice of originals", originals, get_args(Originals))
     check_count(grid, training_seeds=models)
@@ -168,17 +156,11 @@ def _check(grid: Grid, models: int, originals: str) -> None:
             f"{models}. The competition used 512; below {FEW_MODELS} the figure is a rough "
             "estimate."
         )
-    if len(grid.scenarios) != 1 or grid.sequence:
-        raise BadValue(
-            "Forgetting quality is an experiment under one scenario, but got "
-            f"{len(grid.scenarios)}. Choose one at a time."
-        )
-    for name in ("training_seeds", "unlearning_seeds", "evaluation_seeds"):
+    for name in ("scenarios", "training_seeds", "unlearning_seeds", "evaluation_seeds"):
         if len(getattr(grid, name)) != 1:
             raise BadValue(
-                f"The number of models says how many seeds there are, so {name.replace('_', ' ')} "
-                f"names the first one alone, but got {len(getattr(grid, name))}. Leave it at one, "
-                "and set the number of models."
+                "Forgetting quality is an experiment under one scenario from one first seed of "
+                f"each kind on, but got {len(getattr(grid, name))} {name.replace('_', ' ')}."
             )
     card = catalog.scenario(grid.scenarios[0].id)
     from_file = bool(grid.original.strip())
@@ -188,23 +170,15 @@ def _check(grid: Grid, models: int, originals: str) -> None:
             "chooses them by the original, and each training seed has its own. Take a scenario "
             "that does not look at the original, such as one_class, or an original from a file."
         )
-    if originals == "each" and from_file:
+    methods = [catalog.method(choice.id) for choice in grid.methods]
+    alone = [method.id for method in methods if method.needs_file]
+    alone += ["original"] * (originals == "one" and "original" in {each.id for each in methods})
+    alone += ["an original from a file"] * (originals == "each" and from_file)
+    if alone:
         raise BadValue(
-            "An original from a file is one original, so unlearning cannot start from many. "
-            "Choose originals: one."
+            f"Forgetting quality takes {models} models of each kind, but {alone[0]} is one. Leave "
+            "it out, or choose the other of originals: one and each."
         )
-    for choice in grid.methods:
-        method = catalog.method(choice.id)
-        if method.needs_file:
-            raise BadValue(
-                f"{method.id} brings one model in a file, but forgetting quality takes {models}. "
-                "Leave it out."
-            )
-        if method.id == "original" and originals == "one":
-            raise BadValue(
-                "One original is one model, which has no distribution. Choose originals: each, or "
-                "leave original out."
-            )
 
 
 def lineup(
@@ -257,32 +231,21 @@ def find(
     findings = []
     for row in complete:
         unlearned = [results[key] for key in row.keys]
-        path = (
-            store.home
-            / "quality"
-            / f"{_digest(unlearned, retrained, settings=(bins, intervals))}.json"
-        )
+        digest = _digest(unlearned, retrained, settings=(bins, intervals))
+        path = store.home / "quality" / f"{digest}.json"
         assessment = _read(path)
         if assessment is None and stored_only:
             continue
         if assessment is None:
             reference = reference or _models(retrained, store)
+            models = _models(unlearned, store)
             assessment = assess(
-                unlearned=_models(unlearned, store),
-                retrained=reference,
-                bins=bins,
-                intervals=intervals,
+                unlearned=models, retrained=reference, bins=bins, intervals=intervals
             )
-            if not store.read_only:
-                _write(path, assessment)
-        findings.append(
-            Finding(
-                row.spec,
-                assessment,
-                sum(result.status not in ("ok", "unsolved") for result in unlearned),
-                row.keys,
-            )
-        )
+            text = json.dumps(asdict(assessment)).encode()
+            _keep(store, path, text)
+        failed = sum(result.status not in ("ok", "unsolved") for result in unlearned)
+        findings.append(Finding(row.spec, assessment, failed, row.keys))
     return findings
 
 
@@ -316,27 +279,19 @@ def forget_confidences(
     kept = _read_arrays(path)
     if kept is not None or stored_only:
         return kept
-    removed = [
-        result
-        for result in results
-        if result.outputs is None or not store.artifacts.exists(result.outputs)
-    ]
+    removed = sum(not each.outputs or not store.artifacts.exists(each.outputs) for each in results)
     if removed:
         raise BadValue(
-            f"Forgetting quality reads predictions, but those of {len(removed)} of {len(results)} "
-            f"runs of {removed[0].spec['method']} were removed to save space. Compute them again "
+            f"Forgetting quality reads predictions, but those of {removed} of {len(results)} "
+            f"runs of {results[0].spec['method']} were removed to save space. Compute them again "
             "in another home (--home)."
         )
-    rows = []
-    for number, result in enumerate(results):
-        assert result.outputs is not None
-        split = store.artifacts.get_outputs(result.outputs, features=False)["forget"]
-        rows.append(confidences(split))
-        if number == 0:
-            ids = np.sort(split.ids, kind="stable")
-    values = np.stack(rows)
-    if not store.read_only:
-        _keep(path, lambda temporary: _save(temporary, ids, values))
+    outputs = (store.artifacts.get_outputs(str(each.outputs), features=False) for each in results)
+    splits = [each["forget"] for each in outputs]
+    ids, values = np.sort(splits[0].ids, kind="stable"), np.stack(list(map(confidences, splits)))
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, ids=ids, confidences=values)
+    _keep(store, path, content.getvalue())
     return ids, values
 
 
@@ -403,19 +358,8 @@ def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
         return None
 
 
-def _save(path: Path, ids: np.ndarray, values: np.ndarray) -> None:
-    with path.open("wb") as file:  # np.savez adds a suffix to a name
-        np.savez(file, allow_pickle=False, ids=ids, confidences=values)
-
-
-def _write(path: Path, assessment: Assessment) -> None:
-    _keep(
-        path,
-        lambda temporary: temporary.write_text(json.dumps(asdict(assessment)), encoding="utf-8"),
-    )
-
-
-def _keep(path: Path, write: Callable[[Path], object]) -> None:
+def _keep(store: Store, path: Path, content: bytes) -> None:
     """Keep what was computed; where that fails it is computed anew the next time."""
-    with suppress(OSError), whole_file(path) as temporary:
-        write(temporary)
+    if not store.read_only:
+        with suppress(OSError), whole_file(path) as temporary:
+            Path(temporary).write_bytes(content)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import mucore
 from mucore.catalog.cards import WITHHELD
@@ -26,7 +26,7 @@ from mucore.runner.evaluate import (
 from mucore.runner.session import Session
 from mucore.scenarios import select
 from mucore.spec import RunSpec
-from mucore.store.rows import Result
+from mucore.store.rows import Measured, Result
 
 
 @dataclass(frozen=True)
@@ -49,61 +49,57 @@ def remeasure(
     Each result is stored when it is done, so that an interruption loses at most one. Raises
     `StoreError` where the store cannot be written.
     """
-    order = sorted(results, key=lambda result: (_request(result.spec), _rank(result)))
     left = []
-    for count, result in enumerate(order):
-        again = _again(result, session)
-        if isinstance(again, str):
-            left.append(Left(result, again))
-        else:
-            session.store.put_result(again)
+    for count, result in enumerate(sorted(results, key=_order), 1):
+        try:
+            session.store.put_result(_again(result, session))
+        except _Stays as reason:
+            left.append(Left(result, str(reason)))
         if on_done is not None:
-            on_done(count + 1, len(order))
+            on_done(count, len(results))
     return left
 
 
-def _rank(result: Result) -> int:
-    if result.spec["scenario"] is None:
-        return 0
-    return {"retrain": 1, "original": 2}.get(result.spec["method"], 3)
+class _Stays(MucoreError):
+    """Why a result stays as it is."""
 
 
-def _request(spec: Any) -> int:
-    return 1 + _request(spec["after"]) if spec.get("after") else 1
+def _order(result: Result) -> tuple[int, int]:
+    """Requests of a sequence in order; of each, references first."""
+    place = {"retrain": 1, "original": 2}.get(result.spec["method"], 3)
+    spec = RunSpec.model_validate(result.spec)
+    return len(spec.requests), place if spec.scenario is not None else 0
 
 
-def _again(result: Result, session: Session) -> Result | str:
+def _again(result: Result, session: Session) -> Result:
     try:
         outputs = stored_outputs(session, result)
         if outputs is None:
-            return "Its predictions are not in the store."
+            raise _Stays("Its predictions are not in the store.")
         spec = RunSpec.model_validate(result.spec)
         if spec.key != result.key:
-            return "It was made by another version of its method, scenario or data set."
+            raise _Stays("It was made by another version of its method, scenario or data set.")
         return _measured_again(spec, result, outputs, session)
     except MucoreError as error:
-        return str(error)
+        raise _Stays(str(error)) from error
 
 
-def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Session) -> Result | str:
+def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Session) -> Result:
     original, model = session.load_model(spec.original()), session.load_model(spec)
     run = session.run(spec, spec.evaluation_seed)
-    data, gone, before = (
-        None,
-        (),
-        stored_outputs(session, session.store.get_result(spec.untouched().key)),
-    )
+    data, gone = None, ()
+    before = stored_outputs(session, session.store.get_result(spec.untouched().key))
     if spec.scenario is not None:
         if original is not None:
             forget = session.forget_set(spec, original[0], run)
             if forget.hash != result.forget_hash:
-                return "Its scenario chooses other samples now, so it cannot be measured as it was."
+                raise _Stays("Its scenario chooses other samples now.")
             data, gone = session.unlearning_data(spec, forget), forget.gone
             before = original_outputs(spec, session, original[0], data, outputs, run)
         elif spec.after is None:
             gone = select.forgotten_classes(spec.scenario, outputs["forget"].labels)
         else:
-            return "It is a later request of a sequence, whose original is no longer in the store."
+            raise _Stays("Its original is no longer in the store.")
     start = original
     if spec.after is not None and not spec.from_original:
         start = session.load_model(spec.after)
@@ -122,12 +118,7 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
     )
     found = measure(inputs, scenario=spec.scenario, method=spec.method)
     metrics = {
-        name: was
-        if measured.value is None
-        and not (measured.error or "").startswith(WITHHELD)
-        and (was := result.metrics.get(name)) is not None
-        and was.value is not None
-        else measured
+        name: was if _had(was := result.metrics.get(name), measured) else measured
         for name, measured in found.items()
     }
     mended = {
@@ -143,3 +134,9 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
         flags=tuple(dict.fromkeys([*standing, *flags(inputs, metrics, method=spec.method)])),
         versions={**result.versions, "metrics": mucore.__version__},
     )
+
+
+def _had(was: Measured | None, measured: Measured) -> TypeGuard[Measured]:
+    """Whether a number cannot be had any more that was there; one that is withheld now goes."""
+    withheld = (measured.error or "").startswith(WITHHELD)
+    return measured.value is None and not withheld and was is not None and was.value is not None

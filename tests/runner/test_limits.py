@@ -43,7 +43,7 @@ def home(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("flags", "number"),
     [
-        (["--seeds", "0-99999999"], 10**8),
+        (["--seeds", "0-99999999"], 10_000),
         (["--seeds", "0-9999", "--unlearning-seeds", "0-9999"], 3 * 10**8),
         (SWEEPS, 40**5),
         (["--noise", ",".join(map(str, range(300))), "--unlearning-seeds", "0-99"], 30_002),

@@ -223,10 +223,10 @@ TWO = [ScenarioChoice(id="one_class"), ScenarioChoice(id="all_classes")]
     [
         ({}, 3, "one", "4 models of each kind at least, but got 3"),
         ({"scenarios": [ScenarioChoice(id="worst_case")]}, 4, "one", "by the original"),
-        ({"scenarios": TWO}, 4, "one", "under one scenario, but got 2"),
+        ({"scenarios": TWO}, 4, "one", "under one scenario .* but got 2"),
         ({"methods": [MethodChoice(id="retrain")]}, 4, "one", "Name one other method"),
-        ({"methods": [MethodChoice(id="original")]}, 4, "one", "One original is one model"),
-        ({"original": "x.pt"}, 4, "each", "cannot start from many"),
+        ({"methods": [MethodChoice(id="original")]}, 4, "one", "but original is one"),
+        ({"original": "x.pt"}, 4, "each", "an original from a file is one"),
     ],
 )
 def test_what_makes_no_experiment_gets_a_sentence(tmp_path, changes, models, originals, sentence):
