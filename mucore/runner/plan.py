@@ -170,12 +170,12 @@ def _values_of(
     # a class may have a comma in its name
     kinds = {p.name: p.kind for p in parameters if p.name not in classes.PARAMETERS}
     found = {}
-    for name in kinds.keys() & choice.parameters.keys():
-        kind, value = kinds[name], choice.parameters[name]
-        if isinstance(value, str) and kind != "file":
+    for name, value in choice.parameters.items():
+        kind = kinds.get(name)
+        if isinstance(value, str) and kind not in (None, "file"):
             parts = value.split(";" if kind in LISTS else ",")
             found[name] = [part.strip() for part in parts if part.strip()]
-        elif isinstance(value, list | tuple) and kind not in LISTS:
+        elif isinstance(value, list | tuple) and kind not in (None, *LISTS):
             found[name] = list(value)
     return {name: values for name, values in found.items() if len(values) > 1}
 
