@@ -95,48 +95,52 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
 
 def forget_set(
     *,
-    dataset: Annotated[
-        str | None, Parameter(help="A data set's id, npz:PATH or folder:PATH.")
-    ] = None,
-    scenario: Annotated[str | None, Parameter(help="A scenario's id.")] = None,
-    budget: Annotated[
-        str | None,
-        Parameter(help="How much to forget: a share (0.2, 20%) or a number of samples (200)."),
-    ] = None,
-    changes: Annotated[
-        list[str] | None,
-        Parameter(name="--set", negative="", help="scenario.KEY=VALUE or recipe.KEY=VALUE."),
-    ] = None,
-    model: Annotated[
-        str | None, Parameter(help="For scenarios that look at the original model.")
-    ] = None,
-    preset: Annotated[str, Parameter(help="Recipe of that original.")] = "standard",
-    seed: Annotated[int, WHOLE, Parameter(help="Training seed of that original.")] = 0,
-    output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
-    verify: Annotated[
-        Path | None,
-        Parameter(help="A CSV file: does it name these samples? Without a scenario: its hash."),
-    ] = None,
-    expect: Annotated[
-        str | None,
-        Parameter(
-            name="--hash", help="The hash that the samples must have, as stored with a result."
-        ),
-    ] = None,
-    save: Annotated[
-        str | None,
-        Parameter(help="A name under which the set is saved in the home; set:NAME stands for it."),
-    ] = None,
-    replace: Annotated[
-        bool, Parameter(negative="", help="Save it even if the name is taken.")
-    ] = False,
-    listed: Annotated[
-        bool, Parameter(name="--list", negative="", help="List the saved sets.")
-    ] = False,
+    dataset: str | None = None,
+    scenario: str | None = None,
+    budget: str | None = None,
+    changes: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    model: str | None = None,
+    preset: str = "standard",
+    seed: Annotated[int, WHOLE] = 0,
+    output: Path | None = None,
+    verify: Path | None = None,
+    expect: Annotated[str | None, Parameter(name="--hash")] = None,
+    save: str | None = None,
+    replace: bool = False,
+    listed: Annotated[bool, Parameter(name="--list")] = False,
     as_json: Json = False,
 ) -> int:
     """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set
     scenario.ids=@FILE` reads; verify one, save it under a name, or list what is saved.
+
+    Parameters
+    ----------
+    dataset
+        A data set's id, npz:PATH or folder:PATH.
+    scenario
+        A scenario's id.
+    budget
+        How much to forget: a share (0.2, 20%) or a number of samples (200).
+    changes
+        scenario.KEY=VALUE or recipe.KEY=VALUE.
+    model
+        For scenarios that look at the original model.
+    preset
+        Recipe of that original.
+    seed
+        Training seed of that original.
+    output
+        A file instead of stdout.
+    verify
+        A CSV file: does it name these samples? Without a scenario: its hash.
+    expect
+        The hash that the samples must have, as stored with a result.
+    save
+        A name under which the set is saved in the home; set:NAME stands for it.
+    replace
+        Save it even if the name is taken.
+    listed
+        List the saved sets.
     """
     from mucore.cli import forget_set as tool
     from mucore.forget_sets import to_csv

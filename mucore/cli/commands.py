@@ -46,8 +46,9 @@ app = cyclopts.App(
     "MUCORE_HOME, else ~/.mucore).",
     version=mucore.__version__,
     help_format="plaintext",
-    # a list is its words: read as JSON, a word of brackets alone would end in a RecursionError
-    default_parameter=cyclopts.Parameter(json_list=False),
+    # a list is its words: read as JSON, a word of brackets alone would end in a RecursionError;
+    # what a flag turns on, nobody has to turn off
+    default_parameter=cyclopts.Parameter(json_list=False, negative=""),
     suppress_keyboard_interrupt=False,  # which would end the process before `main` says a word
 )
 for command in (

@@ -234,35 +234,11 @@ def _outcome(watch: Watch) -> int:
 def quality(
     options: GridOptions,
     *,
-    models: Annotated[
-        int,
-        WHOLE,
-        Parameter(help="How many unlearned models of each method, and how many retrained ones."),
-    ] = 64,
-    originals: Annotated[
-        Literal["one", "each"],
-        Parameter(
-            help="one: all are unlearned from one original, as in the competition. each: "
-            "from its own."
-        ),
-    ] = "one",
-    bins: Annotated[
-        Literal["document", "code"],
-        Parameter(help="Bins of ε: 13, or as many as the organisers' code has."),
-    ] = "document",
-    intervals: Annotated[
-        Literal["all", "organisers"],
-        Parameter(
-            help="Which pairs of thresholds count: all, or "
-            "those that the organisers' code looks at."
-        ),
-    ] = "all",
-    plan_only: Annotated[
-        bool,
-        Parameter(
-            name="--plan", negative="", help="Say what would be computed and how long, and stop."
-        ),
-    ] = False,
+    models: Annotated[int, WHOLE] = 64,
+    originals: Literal["one", "each"] = "one",
+    bins: Literal["document", "code"] = "document",
+    intervals: Literal["all", "organisers"] = "all",
+    plan_only: Annotated[bool, Parameter(name="--plan")] = False,
     name: Name = None,
     note: str = "",
     device: Device = "auto",
@@ -271,6 +247,19 @@ def quality(
 ) -> int:
     """Compute forgetting quality: can many unlearned models be told from as many retrained ones?
     --seeds names the first seed.
+
+    Parameters
+    ----------
+    models
+        How many unlearned models of each method, and how many retrained ones.
+    originals
+        one: all are unlearned from one original, as in the competition. each: from its own.
+    bins
+        Bins of ε: 13, or as many as the organisers' code has.
+    intervals
+        Which pairs of thresholds count: all, or those that the organisers' code looks at.
+    plan_only
+        Say what would be computed and how long, and stop.
     """
     from mucore.cli.quality import content, print_findings
     from mucore.runner.quality import find, plan_experiment

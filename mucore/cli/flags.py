@@ -23,108 +23,83 @@ MOST_SEEDS = 10_000  # of one flag
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions:
-    """What is to be forgotten, and by whom: what `run`, `plan` and `tune` ask alike."""
+    """What is to be forgotten, and by whom: what `run`, `plan` and `tune` ask alike.
 
-    methods: Annotated[
-        list[str],
-        Parameter(
-            negative="",
-            consume_multiple=True,
-            help="Method ids, separated by commas or spaces, or all.",
-        ),
-    ]
-    dataset: Annotated[
-        str | None,
-        Parameter(help="A data set's id, npz:PATH or folder:PATH. A paper's preset names one."),
-    ] = None
-    model: Annotated[str | None, Parameter(help="A model's id. A paper's preset names one.")] = None
-    scenario: Annotated[
-        list[str] | None,
-        Parameter(
-            negative="",
-            consume_multiple=True,
-            help="Scenario ids, separated by commas or spaces. A paper's preset names some.",
-        ),
-    ] = None
-    preset: Annotated[
-        str,
-        Parameter(help="Recipe of the original and the retrained model; a paper's whole setting."),
-    ] = "standard"
-    budget: Annotated[
-        str | None,
-        Parameter(
-            help="How much to forget: a share (0.2, 20%), a number of samples (200), or several of "
-            "them: 0.02,0.1."
-        ),
-    ] = None
+    Parameters
+    ----------
+    methods
+        Method ids, separated by commas or spaces, or all.
+    dataset
+        A data set's id, npz:PATH or folder:PATH. A paper's preset names one.
+    model
+        A model's id. A paper's preset names one.
+    scenario
+        Scenario ids, separated by commas or spaces. A paper's preset names some.
+    preset
+        Recipe of the original and the retrained model; a paper's whole setting.
+    budget
+        How much to forget: a share (0.2, 20%), a number of samples (200), or several of them:
+        0.02,0.1.
+    """
+
+    methods: Annotated[list[str], Parameter(consume_multiple=True)]
+    dataset: str | None = None
+    model: str | None = None
+    scenario: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
+    preset: str = "standard"
+    budget: str | None = None
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class GridOptions(TaskOptions):
-    """What to compare; `run` and `plan` take the same flags."""
+    """What to compare; `run` and `plan` take the same flags.
 
-    then: Annotated[
-        list[str],
-        Parameter(
-            negative="",
-            help='A further request to the result of the one before: "SCENARIO KEY=VALUE ..."; '
-            "may be repeated. The first is --scenario.",
-        ),
-    ] = field(default_factory=list)
-    changes: Annotated[
-        list[str],
-        Parameter(
-            name="--set",
-            negative="",
-            help="scenario.KEY=VALUE, METHOD.KEY=VALUE or recipe.KEY=VALUE; may be repeated.",
-        ),
-    ] = field(default_factory=list)
-    method_preset: Annotated[
-        Literal["authors", "tuned"], Parameter(help="Where the methods' parameters come from.")
-    ] = "authors"
-    seeds: Annotated[str, Parameter(help="Training seeds: 0,1,2 or 0-2.")] = "0"
-    unlearning_seeds: Annotated[str, Parameter(help="Seeds of the methods.")] = "0"
-    evaluation_seeds: Annotated[str, Parameter(help="Seeds of the membership attacks.")] = "0"
-    mia_samples: Annotated[
-        int, WHOLE, Parameter(help="Most samples on either side of a membership attack.")
-    ] = 2000
-    sweep: Annotated[
-        list[str],
-        Parameter(
-            negative="",
-            help="METHOD.KEY=VALUE,VALUE,...: the method once with each value; may be repeated. "
-            "Semicolons part values that are lists.",
-        ),
-    ] = field(default_factory=list)
-    noise: Annotated[
-        str,
-        Parameter(
-            help="Standard deviations of Gaussian noise on every gradient "
-            "while unlearning: 0,0.001,0.01."
-        ),
-    ] = "0"
-    scope: Annotated[
-        str,
-        Parameter(
-            help="What methods may train: all, classifier (the last layer alone) or all,classifier."
-        ),
-    ] = "all"
-    original: Annotated[
-        str,
-        Parameter(
-            help="A file with weights of the original, which is then not trained; it "
-            "is copied into the store."
-        ),
-    ] = ""
-    preprocess: Annotated[
-        str,
-        Parameter(
-            help="What pixels become: mucore (normalised by the data set's mean and deviation), "
-            "0..1, -1..1 or MEAN/STD, one number a channel.",
-            allow_leading_hyphen=True,
-        ),
-    ] = ""
+    Parameters
+    ----------
+    then
+        A further request to the result of the one before: "SCENARIO KEY=VALUE ..."; may be
+        repeated. The first is --scenario.
+    changes
+        scenario.KEY=VALUE, METHOD.KEY=VALUE or recipe.KEY=VALUE; may be repeated.
+    method_preset
+        Where the methods' parameters come from.
+    seeds
+        Training seeds: 0,1,2 or 0-2.
+    unlearning_seeds
+        Seeds of the methods.
+    evaluation_seeds
+        Seeds of the membership attacks.
+    mia_samples
+        Most samples on either side of a membership attack.
+    sweep
+        METHOD.KEY=VALUE,VALUE,...: the method once with each value; may be repeated.
+        Semicolons part values that are lists.
+    noise
+        Standard deviations of Gaussian noise on every gradient while unlearning:
+        0,0.001,0.01.
+    scope
+        What methods may train: all, classifier (the last layer alone) or all,classifier.
+    original
+        A file with weights of the original, which is then not trained; it is copied into the
+        store.
+    preprocess
+        What pixels become: mucore (normalised by the data set's mean and deviation), 0..1,
+        -1..1 or MEAN/STD, one number a channel.
+    """
+
+    then: list[str] = field(default_factory=list)
+    changes: Annotated[list[str], Parameter(name="--set")] = field(default_factory=list)
+    method_preset: Literal["authors", "tuned"] = "authors"
+    seeds: str = "0"
+    unlearning_seeds: str = "0"
+    evaluation_seeds: str = "0"
+    mia_samples: Annotated[int, WHOLE] = 2000
+    sweep: list[str] = field(default_factory=list)
+    noise: str = "0"
+    scope: str = "all"
+    original: str = ""
+    preprocess: Annotated[str, Parameter(allow_leading_hyphen=True)] = ""
 
 
 def build_grid(options: GridOptions) -> tuple[Grid, list[str]]:

@@ -31,15 +31,17 @@ def prepare(
     name: str = "",
     /,
     *,
-    plan_only: Annotated[
-        bool,
-        Parameter(name="--plan", negative="", help="Say what is missing and how long, and stop."),
-    ] = False,
+    plan_only: Annotated[bool, Parameter(name="--plan")] = False,
     device: Device = "auto",
     as_json: Json = False,
 ) -> int:
     """Compute beforehand what a lesson or a page shows: the lesson's comparison, the page's maps
     and other analyses. What is there is not computed again.
+
+    Parameters
+    ----------
+    plan_only
+        Say what is missing and how long, and stop.
     """
     if (what == "all") is bool(name):
         raise BadValue(

@@ -33,13 +33,19 @@ Pack = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Which results; none given: all."""
+    """Which results; none given: all.
+
+    Parameters
+    ----------
+    comparison
+        A comparison's number or name.
+    """
 
     dataset: str | None = None
     model: str | None = None
     scenario: str | None = None
     method: str | None = None
-    comparison: Annotated[str | None, Parameter(help="A comparison's number or name.")] = None
+    comparison: str | None = None
 
     def resolve(self, store: Store) -> dict[str, Any]:
         """As the store takes them; names may be aliases. Raises `UnknownName`."""
@@ -89,22 +95,25 @@ def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
 def export(
     filters: Filters | None = None,
     *,
-    format: Annotated[
-        Format,
-        Parameter(help="csv has every column; the other two only those that tell rows apart."),
-    ],
-    metrics: Annotated[
-        str | None,
-        Parameter(
-            help="Metric ids, separated by commas; default: all for csv, otherwise the accuracies, "
-            "attacks and RTE."
-        ),
-    ] = None,
-    output: Annotated[Path | None, Parameter(help="A file instead of stdout.")] = None,
-    caption: Annotated[str | None, Parameter(help="Caption of the LaTeX table.")] = None,
+    format: Format,
+    metrics: str | None = None,
+    output: Path | None = None,
+    caption: str | None = None,
 ) -> None:
     """Write stored results as a table for a paper or a spreadsheet: values and gaps to Retrain, as
     fractions.
+
+    Parameters
+    ----------
+    format
+        csv has every column; the other two only those that tell rows apart.
+    metrics
+        Metric ids, separated by commas; default: all for csv, otherwise the accuracies,
+        attacks and RTE.
+    output
+        A file instead of stdout.
+    caption
+        Caption of the LaTeX table.
     """
     from mucore.export import tables
 
@@ -131,31 +140,32 @@ def export(
 def stats(
     filters: Filters | None = None,
     *,
-    metric: Annotated[str, Parameter(help="The metric of intervals, tests and ranks.")] = "ta",
-    methods: Annotated[
-        list[str] | None,
-        Parameter(
-            negative="",
-            consume_multiple=True,
-            help="Only these methods, separated by commas or spaces.",
-        ),
-    ] = None,
-    agreement: Annotated[
-        str | None, Parameter(help="Metrics whose rankings are compared, separated by commas.")
-    ] = None,
+    metric: str = "ta",
+    methods: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    agreement: str | None = None,
     pack: Pack = None,
-    table: Annotated[
-        Literal["intervals", "pairs", "ranks", "agreement", "tau"],
-        Parameter(help="Which table --format writes."),
-    ] = "intervals",
-    format: Annotated[
-        Format | None, Parameter(help="One table for a paper or a spreadsheet.")
-    ] = None,
-    caption: Annotated[str | None, Parameter(help="Caption of the LaTeX table.")] = None,
+    table: Literal["intervals", "pairs", "ranks", "agreement", "tau"] = "intervals",
+    format: Format | None = None,
+    caption: str | None = None,
     as_json: Json = False,
 ) -> None:
     """Say what several seeds and scenarios show: intervals, paired tests, average ranks, and
     whether metrics rank methods alike.
+
+    Parameters
+    ----------
+    metric
+        The metric of intervals, tests and ranks.
+    methods
+        Only these methods, separated by commas or spaces.
+    agreement
+        Metrics whose rankings are compared, separated by commas.
+    table
+        Which table --format writes.
+    format
+        One table for a paper or a spreadsheet.
+    caption
+        Caption of the LaTeX table.
     """
     from mucore import statistics
     from mucore.cli import stats as tool
@@ -189,20 +199,20 @@ def analyse(
     kind: str,
     /,
     *,
-    params: Annotated[
-        str, Parameter(help="The parameters as a JSON object, the keys of the runs among them.")
-    ],
+    params: str,
     pack: Pack = None,
-    output: Annotated[
-        Path | None,
-        Parameter(
-            help="Keep the file in this folder's analyses, such as the pack's; default: the home's."
-        ),
-    ] = None,
+    output: Path | None = None,
     as_json: Json = False,
 ) -> None:
     """Compute an analysis of stored runs (tsne, samples, layers, neighbours, relearn, replay,
     requests; docs/cli.md has their parameters) and keep it as a file for the dashboard.
+
+    Parameters
+    ----------
+    params
+        The parameters as a JSON object, the keys of the runs among them.
+    output
+        Keep the file in this folder's analyses, such as the pack's; default: the home's.
     """
     from mucore import analysis
     from mucore.cli import analyse as tool
@@ -249,13 +259,14 @@ def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int
     return 0
 
 
-def weights(
-    key: str,
-    /,
-    output: Annotated[Path, Parameter(help="The file to write: .safetensors, .pt or .pth.")],
-) -> None:
+def weights(key: str, /, output: Path) -> None:
     """Write the weights of a stored run to a file, for --original, the method uploaded, or another
     program.
+
+    Parameters
+    ----------
+    output
+        The file to write: .safetensors, .pt or .pth.
     """
     from mucore.export import weights as files
 
@@ -264,17 +275,16 @@ def weights(
     print(f"{path}: {size(path.stat().st_size)}", file=sys.stderr)
 
 
-def gc(
-    *,
-    keep: Annotated[
-        Literal["all", "outputs", "numbers"],
-        Parameter(help="What stays of each run besides its numbers."),
-    ] = "all",
-) -> None:
+def gc(*, keep: Literal["all", "outputs", "numbers"] = "all") -> None:
     """Remove files that no record needs (all), the weights too (outputs), or outputs and weights
     (numbers). Numbers never go.
 
     Then say what lies in the home, and what may be removed of it by hand.
+
+    Parameters
+    ----------
+    keep
+        What stays of each run besides its numbers.
     """
     from mucore.store import REMOVAL
 
