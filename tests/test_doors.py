@@ -8,11 +8,9 @@ import ast
 import copy
 import inspect
 import io
-import json
 import re
 import shutil
 import signal
-import sqlite3
 import traceback
 import warnings
 from collections.abc import Callable, Generator
@@ -24,7 +22,6 @@ from typing import Any
 
 import pytest
 import torch
-from builders import make_spec_row
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pages import fill, open_page, words_on
@@ -35,8 +32,6 @@ from dashboard.pages import PAGES
 from mucore import api, cli, unforeseen
 from mucore.cli.commands import app
 from mucore.errors import MucoreError, Unforeseen
-from mucore.store import open_store
-from mucore.tuning import objective, search
 
 pytestmark = pytest.mark.slow
 
@@ -288,12 +283,6 @@ def test_many_inputs(data: st.DataObject, quiet: Path, unseen: list[str]) -> Non
         give_to_page(*data.draw(addresses()), unseen)
 
 
-@pytest.mark.parametrize("text", ["a\0b", LONG])
-def test_every_page_with_every_parameter(text: str, quiet: Path, unseen: list[str]) -> None:
-    for page in PAGES:
-        give_to_page(page.id, dict.fromkeys(parameters(), text), unseen)
-
-
 def test_a_path_that_is_none_costs_its_field_and_not_the_page(
     quiet: Path, unseen: list[str]
 ) -> None:
@@ -304,53 +293,38 @@ def test_a_path_that_is_none_costs_its_field_and_not_the_page(
 # -- what failed before
 
 REFUSED = [
-    *(["plan", *BASE, f"--budget={text}"] for text in ("²", "+-5", LONG, "nan", "1e400")),
-    *(["plan", *BASE, f"--seeds={text}"] for text in (f"0-{LONG}", str(2**63))),
-    *(["plan", *BASE, "--set", f"scenario.class_id={text}"] for text in (LONG, "1e30")),
+    *(["plan", *BASE, f"--budget={text}"] for text in ("²", LONG, "nan", "1e400")),
+    ["plan", *BASE, f"--seeds={2**63}"],
+    ["plan", *BASE, "--set", f"scenario.class_id={LONG}"],
     ["plan", *BASE, "--set", "recipe.epochs=1e30"],
+    ["plan", *BASE, "--original", "/dev/zero"],
     *(["plan", "--dataset", name, *BASE[2:]] for name in ("npz:~nouser/x", "folder:\0")),
-    *(
-        [command, text]
-        for command in ("cancel", "retry")
-        for text in ("nan", str(2**63), "2", DEEP)
-    ),
-    ["suite", "board", DEEP, "--out", "x"],
-    *(["jobs", f"--limit={text}"] for text in ("0", "1.5", str(2**63))),
+    *(["cancel", text] for text in ("nan", str(2**63), DEEP)),
     *(["worker", f"--threads={text}"] for text in ("0", "1.5", str(2**40))),
-    *(["worker", f"--parent-pid={text}"] for text in ("-1", str(2**63))),
-    *(["worker", f"--idle-exit={text}"] for text in ("nan", "-1", "inf")),
     *(["analyse", "tsne", "--params", text] for text in (DEEP, "null")),
-    *(["tune", *BASE, f"--trials={text}"] for text in ("0", "1.5", "10001")),
-    *(["tune", *BASE, f"--seed={text}"] for text in ("-1", str(2**63 - 2))),
-    *(["tune", *BASE, f"--cap={text}"] for text in ("0", "2", "nan")),
-    *(["tune", *BASE, f"--jobs={text}"] for text in ("0", "1025")),
-    *(["tune", *BASE, f"--studies={text}"] for text in ("~nouser/x", "\0", "x" * 5000)),
-    *(["forget-set", "--verify", text] for text in ("/dev/zero", "\0")),
-    *(["plan", *BASE, "--original", text] for text in ("~nouser/x", "/dev/zero")),
+    *(["tune", *BASE, flag] for flag in ("--trials=0", "--cap=nan", "--jobs=1025", "--seed=-1")),
     *(["results", "--home", text] for text in ("\0", "/dev/null/x", "~nouser/x")),
-    *(["check", text] for text in ("/dev/zero", "\0")),
-    *(["app", f"--port={text}"] for text in (LONG, "²")),
+    ["check", "/dev/zero"],
+    ["app", f"--port={LONG}"],
 ]
 WRONG: dict[str, list[Any]] = {
-    "methods": [5, None, [5], ["a\0"], {"finetune": 1}],
-    "parameters": [5, "lr=1", {5: {}}, {"finetune": {5: 1}}, {"finetune": {"lr": 10**5000}}],
-    "recipe": [5, {5: 1}, {"epochs": "²"}, {"epochs": 10**5000}],
-    "scenario_parameters": [5, {"class_id": 10**5000}, {"budget": 1j}],
-    "device": [5, "\0", "cuda:99", "meta"],
-    "name": [5, "a\0b", "\udcff", "x" * 5000],
-    "home": [5, "\0", "/dev/null/x", "~nouser/x"],
-    "original": [5, "/dev/zero", "x" * 5000],
-    "seeds": ["²", [2**63], [-1], 1.5, []],
+    "methods": [5, ["a\0"], {"finetune": 1}],
+    "parameters": ["lr=1", {"finetune": {5: 1}}, {"finetune": {"lr": 10**5000}}],
+    "recipe": [5, {"epochs": "²"}],
+    "scenario_parameters": [{"class_id": 10**5000}, {"budget": 1j}],
+    "device": [5, "cuda:99"],
+    "name": ["a\0b", "x" * 5000],
+    "home": [5, "/dev/null/x"],
+    "original": [5, "/dev/zero"],
+    "seeds": ["²", [2**63], range(10**9), []],
     "noise": ["x", float("nan"), [-1]],
-    "dataset": [5, "\0", "npz:~nouser/x"],
+    "dataset": [5, "npz:~nouser/x"],
 }
 WRONG_IN_A_SEARCH: dict[str, list[Any]] = {
-    "trials": [0, 1.5, 10_001, 10**5000, None],
-    "seed": [-1, 2**63 - 2],
-    "cap": [0, 2, float("nan"), "x"],
-    "jobs": [0, 1025, 1.5],
-    "studies": [5, "~nouser/x", "\0", b"x"],
-    "device": [5, "cuda:99"],
+    "trials": [0, 1.5, 10**5000],
+    "cap": [2, float("nan"), "x"],
+    "jobs": [1025],
+    "studies": [5, "\0"],
 }
 
 
@@ -366,70 +340,6 @@ def test_calls_that_failed_before(
     every = [{name: value} for name, values in wrong.items() for value in values]
     taken = [one for one in every if not give_to_python(quiet, function, USUAL | one, unseen)]
     assert not taken
-
-
-# -- files and rows that somebody or something damaged
-
-STUDY: dict[str, Any] = {
-    "rule": objective.REVISION,
-    "task": {},
-    "study": {
-        "method": "finetune",
-        "revision": search.revision_of("finetune"),
-        "seed": 100,
-        "cap": 0.3,
-        "open": False,
-    },
-    "trials": [{"seed": 100, "values": {"lr": 0.1}, "score": 1.0, "work": 0.1, "seconds": 1.0}],
-}
-DAMAGED = ["", "[]", '"x"', DEEP] + [
-    json.dumps(STUDY | change)
-    for change in (
-        {"rule": []},
-        {"study": {}},
-        {"study": {**STUDY["study"], "seed": "x"}},
-        {"trials": [5]},
-        {"trials": [{**STUDY["trials"][0], "score": "x"}]},
-    )
-]
-DAMAGED.append(
-    json.dumps({"rule": STUDY["rule"], "task": {}, "sizes": {"train": "x"}, "seeds": {}})
-)
-
-
-DAMAGES = {
-    "job.spec": (["{", '{"dataset": 1}'], "jobs", "cancel 1", "retry 1"),
-    "job.losses": (["{}"], "jobs --json"),
-    "job.queued": (["yesterday"], "jobs", "retry 1"),
-    "job.state": (["odd"], "jobs", "cancel 1"),
-    "result.record": (["{", '{"spec": 5}'], "results", "stats", f"plan {' '.join(BASE)}"),
-    "result.metric_names": (["[1]"], "results --json", "export --format csv"),
-    "result.finished": (["tomorrow"], "results", "stats"),
-    "comparison.grid": (["[1]"], "results --comparison 1", "jobs"),
-}
-SHOWN_ON = {"job": "queue", "result": "results", "comparison": "queue"}
-
-
-FEW = ("job.spec", "result.record", "comparison.grid")
-
-
-@pytest.mark.parametrize(
-    "place", [pytest.param(each, marks=[] if each in FEW else pytest.mark.slow) for each in DAMAGES]
-)
-def test_damaged_rows_are_said(place: str, quiet: Path, unseen: list[str]) -> None:
-    with open_store(quiet / "home") as store:
-        store.enqueue([make_spec_row(method="ssd")])
-    table, _, column = place.partition(".")
-    values, *lines = DAMAGES[place]
-    for value in values:
-        with sqlite3.connect(quiet / "home" / "store.sqlite") as connection:
-            connection.execute(f"UPDATE {table} SET {column} = ?", (value,))
-        connection.close()
-        at = open_page(SHOWN_ON[table])
-        assert not at.exception and "Traceback" not in words_on(at)
-        for line in lines:
-            unseen.clear()
-            give_to_command_line(quiet, line.split(), unseen)
 
 
 # -- the last step of each door
@@ -474,24 +384,6 @@ def test_a_page_says_the_number_too(
     assert not at.exception and len(unseen) == len(at.error) == 1
     number = NUMBERS.findall((quiet / "home" / "logs" / unforeseen.FILE).read_text())[-1]
     assert number in at.error[0].value and "Traceback" not in words_on(at)
-
-
-def test_a_home_that_cannot_be_written_sends_the_log_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setattr(unforeseen.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
-    told = unforeseen.told(KeyError("x"), "test", home=tmp_path / "file")
-    assert isinstance(told, Unforeseen)
-    assert told.reference in next((tmp_path / "temporary").rglob(unforeseen.FILE)).read_text()
-
-
-def test_the_log_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unforeseen, "_MOST_BYTES", 1000)
-    for _ in range(30):
-        unforeseen.told(KeyError("x" * 300), "test", home=tmp_path)
-    files = list((tmp_path / "logs").iterdir())
-    assert len(files) == 2 and sum(file.stat().st_size for file in files) < 4000
 
 
 @pytest.mark.parametrize(

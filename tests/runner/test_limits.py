@@ -4,11 +4,7 @@ listed: at every door, with the numbers and a way out.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from facts import numbers
@@ -60,30 +56,6 @@ def test_quality_refuses_a_hundred_million_models(capsys):
     flags = ["--methods", "finetune", "--models", str(10**8), "--plan"]
     assert cli.main(["quality", *TINY, *flags]) == 2
     assert {3 * 10**8, MOST_RUNS} <= set(numbers_in(capsys.readouterr().err))
-
-
-@pytest.mark.slow
-def test_a_hundred_million_runs_are_refused_with_little_memory(tmp_path):
-    """In a process that may take 600 MB beside what it has when it starts."""
-    call = f"cli.main({['plan', *TINY, '--methods', 'finetune', '--seeds', '0-99999999']})"
-    code = (
-        "import resource\n"
-        "from mucore import api, cli, errors\n"
-        "import mucore.runner.plan\n"
-        "had = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (had + 600_000_000,) * 2)\n"
-        f"try:\n    print({call})\n"
-        "except errors.BadValue as problem:\n    print(2)\n"
-    )
-    if not Path("/proc/self/statm").exists():
-        pytest.skip("this system does not say how much a process takes")
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MUCORE_HOME": str(tmp_path)},
-    )
-    assert done.stdout.split() == ["2"], done.stderr
 
 
 # -- memory
