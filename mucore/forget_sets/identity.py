@@ -40,47 +40,22 @@ def to_ids(splits: Splits, rows: Iterable[int]) -> np.ndarray:
     """The internal ids (n,) of training samples by their rows. Raises `BadValue` where one is
     named twice, does not exist, or is not in training under this division.
     """
-    given = np.asarray([*rows])
+    given = np.asarray([*rows], np.int64)
     train, files = splits.train, splits.train.source.files
-    if not len(given):
-        raise BadValue(
-            "At least one sample must be forgotten, but the list is empty. Name rows, such as "
-            "3,17,256-260, or give a file."
-        )
-
-    def some(which: np.ndarray) -> str:
-        return _some([f"{row} ({files[row]})" if files else str(row) for row in which.tolist()])
-
-    total = train.source.total
-    wrong = (given < 0) | (given >= total)
-    if wrong.any():
-        raise BadValue(
-            f"A sample is named by its row in the training data of {splits.name}, 0 to "
-            f"{total - 1}, but {int(wrong.sum()):,} of {len(given):,} are none: "
-            f"{_some([str(row) for row in given[wrong].tolist()])}. Take them out."
-        )
     once, times = np.unique(given, return_counts=True)
-    if (times > 1).any():
+    if not len(given) or times.max() > 1:
+        repeated = _some([str(row) for row in once[times > 1]])
         raise BadValue(
-            f"A sample may be named once, but these are repeated: {some(once[times > 1])}. Take "
-            "the repeats out."
+            "At least one sample must be named, such as 3,17,256-260 or a file, and each once, but "
+            f"repeated are: {repeated or 'none, as the list is empty'}."
         )
-    for name in splits.names[1:]:
-        split = getattr(splits, name)
-        if split.source is train.source and len(held := np.intersect1d(given, split.rows)):
-            way_out = (
-                "Keep every training sample with recipe.validation_from=test, or take them out"
-                if name == "validation"
-                else "Take them out"
-            )
-            raise BadValue(
-                f"Only training samples can be forgotten, but {len(held):,} of {len(given):,} are "
-                f"held out as {name} data: {some(held)}. {way_out}."
-            )
-    if len(left := np.setdiff1d(given, train.rows)):
+    if len(wrong := np.setdiff1d(given, train.rows)):
+        which = [f"{row} ({files[row]})" if 0 <= row < len(files) else str(row) for row in wrong]
         raise BadValue(
-            f"Only training samples can be forgotten, but {len(left):,} of {len(given):,} are left "
-            f"out by the recipe's per_class: {some(left)}. Take them out."
+            "Samples to forget are rows of the training data, here "
+            f"0 to {train.source.total - 1} of {splits.name}, without those that are held out or "
+            f"left out by the recipe, but {len(wrong):,} of {len(given):,} are none: "
+            f"{_some(which)}. Take them out, or train on all with recipe.validation_from=test."
         )
     order = np.argsort(train.rows)
     return train.ids.numpy()[order[np.searchsorted(train.rows, given, sorter=order)]]

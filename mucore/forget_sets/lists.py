@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,8 +31,9 @@ _RULE: Final = (
     "A list of samples is a text with one number, range such as 4-8 or file name a line, a table "
     "with a column `id`, a JSON list, an array (.npy, .npz, .pt) or a saved forget set"
 )
-# whole, in the digits 0 to 9; tools that keep numbers as floats write 45.0 or 4.5e+01
-_NUMBER: Final = re.compile(r"[0-9]{1,18}(\.[0-9]*)?(e[+-]?[0-9]{1,2})?", re.ASCII | re.IGNORECASE)
+
+
+_FILE: Final = re.compile(r"\.[A-Za-z]\w*$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,40 +157,34 @@ def _cells(text: str, bad: Callable[[str], BadFile]) -> Iterator[str]:
 
 def _values(cells: Sequence[Any], bad: Callable[[str], BadFile]) -> Listed:
     """Cells as numbers where the first is one, else as files."""
-    texts = [cell if isinstance(cell, str) else json.dumps(cell) for cell in cells]
-    texts = [text.strip() for text in texts]
+    texts = [str(cell).strip() for cell in cells]
     if not texts:
         raise bad("names no sample")
-    first = texts[0]
-    if first and _written(first) is None and re.search(r"\.[A-Za-z]\w*$", first):
-        files = [text.replace("\\", "/") for text in texts]
-        wrong = [text for text in files if not re.search(r"\.[A-Za-z]\w*$", text)]
-        if wrong:
-            raise bad(f"names files, and then {_some(wrong)}")
-        return Listed(files=tuple(files))
-    numbers: list[int] = []
-    wrong = []
-    for text in texts:
-        found = _written(text)
-        if found is None or len(found) + len(numbers) > MOST_VALUES:
-            wrong.append(text)
-        else:
-            numbers += found
-    if wrong:
-        raise bad(f"holds {_some(wrong)}")
+    if _written(texts[0]) is None and all(_FILE.search(text) for text in texts):
+        return Listed(files=tuple(text.replace("\\", "/") for text in texts))
+    found = {text: _written(text) for text in texts}
+    if wrong := [text for text, numbers in found.items() if numbers is None]:
+        shown = ", ".join(repr(each[:40]) for each in wrong[:5])
+        raise bad(f"holds {shown}{', ...' * (len(wrong) > 5)}")
+    if (count := sum(len(found[text] or ()) for text in texts)) > MOST_VALUES:
+        raise bad(f"holds {count:,} numbers, more than {MOST_VALUES:,}")
+    numbers = [number for text in texts for number in found[text] or ()]
     if len(numbers) > 2 and {*numbers} <= {0, 1}:
         raise bad("holds 0 and 1 alone; a mask is an array of type bool")
     return Listed(numbers=tuple(numbers))
 
 
 def _written(text: str) -> Sequence[int] | None:
-    """The numbers that a text stands for; None where it stands for none."""
-    if _NUMBER.fullmatch(text):
+    """The numbers that a text stands for; None where it stands for none. Tools that keep numbers as
+    floats write 45.0 or 4.5e+01.
+    """
+    if text.isascii() and text.isdigit():
+        return (int(text),) if len(text) < 19 else None
+    try:
         value = float(text)
-        if value != math.floor(value) or value > 2**53:
-            return (int(text),) if text.isdigit() else None
-        return (int(text) if text.isdigit() else int(value),)
-    return whole_range(text) or None
+    except ValueError:
+        return whole_range(text) or None
+    return (int(value),) if value.is_integer() and 0 <= value <= 2**53 else None
 
 
 def _array(content: bytes, bad: Callable[[str], BadFile]) -> np.ndarray:
@@ -223,9 +217,3 @@ def _tensor(content: bytes) -> np.ndarray:
     if not isinstance(found, torch.Tensor):
         raise ValueError(f"a {type(found).__name__}, not a tensor")
     return found.numpy()
-
-
-def _some(values: Sequence[str]) -> str:
-    """The first five, as they are written."""
-    shown = ", ".join(repr(each[:40]) for each in values[:5])
-    return shown + (f" and {len(values) - 5:,} more" if len(values) > 5 else "")

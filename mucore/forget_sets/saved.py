@@ -8,18 +8,24 @@ the same folder, so that an address can name more samples than it carries. Where
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
-from pydantic import AliasChoices, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    ValidationError,
+    computed_field,
+)
 
 from mucore.errors import BadFile, BadValue, StoreError, UnknownName
 from mucore.files import write
@@ -27,7 +33,6 @@ from mucore.userfiles import doors
 
 SAVED: Final = "set:"
 KEPT: Final = "kept:"
-FORMAT: Final = "mucore forget set"
 VERSION: Final = 2  # of the file: rows in the source; 1 had numbers of the default division
 LONGEST: Final = 60  # characters of a name
 LONGEST_STEP: Final = 500  # characters of a sentence on how a set was made; longer ones are cut
@@ -35,8 +40,6 @@ _RULE: Final = (
     "A name has 1 to 60 letters from a to z, digits, spaces, dots, hyphens and "
     "underscores, and begins with a letter or digit"
 )
-# names that Windows keeps for devices
-_RESERVED: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 def forget_hash(ids: Iterable[int]) -> str:
@@ -45,45 +48,39 @@ def forget_hash(ids: Iterable[int]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, eq=False)
-class NamedSet:
-    """Samples to forget and where they come from.
+class NamedSet(BaseModel):
+    """Samples to forget and where they come from; the file as it stands.
 
     `dataset` is an id, `npz:PATH` or `folder:PATH`; `data_hash` is of the content of the last two,
-    "" for the others. `ids` (n,) int64 are rows in the source, sorted, each once; in a file of
-    `version` 1 they are numbers of the default division (`identity.of_saved` translates). `digest`
-    is of images and labels, "" where it is not known. `made` says in sentences how the set came
-    about, `created` when it was saved; `name` is "" for one kept by content.
+    "" for the others. `rows` are those of the source, sorted, each once; in a file of `version` 1
+    they are numbers of the default division (`identity.of_saved` translates). `digest` is of images
+    and labels, "" where it is not known. `made` says in sentences how the set came about, `created`
+    when it was saved; `name` is "" for one kept by content.
     """
 
-    name: str
+    model_config = ConfigDict(frozen=True)
+
+    format: Literal["mucore forget set"] = "mucore forget set"
+    version: Literal[1, 2] = VERSION
+    name: str = Field(default="", max_length=LONGEST)
     dataset: str
     data_hash: str
-    ids: np.ndarray
     made: tuple[str, ...] = ()
-    created: datetime | None = None
-    hash: str = ""
-    digest: str = ""
-    version: int = VERSION
-
-
-class _Content(BaseModel):
-    """The file."""
-
-    model_config = ConfigDict(extra="forbid", strict=False)
-
-    format: Literal["mucore forget set"]
-    version: Literal[1, 2]
-    name: str = Field(max_length=LONGEST)
-    dataset: str = Field(min_length=1, max_length=4096)
-    data_hash: str = Field(pattern=r"^([0-9a-f]{64})?$")
-    hash: str
-    made: list[Annotated[str, Field(max_length=LONGEST_STEP)]] = []
     created: AwareDatetime | None = None
-    digest: str = Field(default="", pattern=r"^([0-9a-f]{32})?$")
-    ids: list[Annotated[int, Field(ge=0, strict=True)]] = Field(
+    digest: str = ""
+    rows: tuple[NonNegativeInt, ...] = Field(
         min_length=1, validation_alias=AliasChoices("rows", "ids")
     )
+
+    @computed_field
+    @property
+    def hash(self) -> str:
+        return forget_hash(self.rows)
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The rows, (n,) int64."""
+        return np.array(self.rows, np.int64)
 
 
 def make(
@@ -103,12 +100,16 @@ def make(
         raise BadValue("A forget set needs at least one sample. Add some first.")
     if name:
         check_name(name)
-    created = datetime.now(UTC).replace(microsecond=0) if name else None
-    steps = tuple(
-        step if len(step) <= LONGEST_STEP else step[: LONGEST_STEP - 1] + "…" for step in made
+    steps = (step if len(step) <= LONGEST_STEP else step[: LONGEST_STEP - 1] + "…" for step in made)
+    return NamedSet(
+        name=name,
+        dataset=dataset,
+        data_hash=data_hash,
+        made=tuple(steps),
+        created=datetime.now(UTC).replace(microsecond=0) if name else None,
+        digest=digest,
+        rows=tuple(found.tolist()),
     )
-    named = forget_hash(found.tolist())
-    return NamedSet(name, dataset, data_hash, found, steps, created, named, digest)
 
 
 def check_name(name: str) -> str:
@@ -117,7 +118,6 @@ def check_name(name: str) -> str:
         not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 ._-]*", name)
         or len(name) > LONGEST
         or name[-1] in " ."
-        or _RESERVED.fullmatch(name) is not None
     ):
         raise BadValue(f"{_RULE}, but got {name[:80]!r}. Choose another.")
     return name
@@ -178,7 +178,7 @@ def delete(home: Path, name: str) -> None:
 
 def keep(home: Path, found: NamedSet) -> str:
     """Keep a set by its content; the 32 digits that name it. Raises `StoreError`."""
-    content = to_json(dataclasses.replace(found, name="", created=None))
+    content = to_json(found.model_copy(update={"name": "", "created": None}))
     key = hashlib.sha256(content).hexdigest()[:32]
     path = _kept(home, key)
     if not path.exists():
@@ -204,15 +204,9 @@ def resolve(home: Path, text: str) -> NamedSet:
         )
     path = _kept(home, name)
     if not path.is_file():
-        where = "they were put together on another machine, or removed"
         raise BadFile(
-            f"The samples kept as {name} are not in {folder(home)}: {where}. Ask for the set as a "
-            "file, or put it together again."
-        )
-    if hashlib.sha256(path.read_bytes()).hexdigest()[:32] != name:
-        raise BadFile(
-            f"{path} is damaged: its content is not what its name says. Put the samples together "
-            "again."
+            f"The samples kept as {name} are not in {folder(home)}: they were put together on "
+            "another machine, or removed. Ask for the set as a file, or put it together again."
         )
     return _read(path)
 
@@ -221,70 +215,30 @@ def check_fits(found: NamedSet, dataset: str, data_hash: str) -> None:
     """Raise `BadValue` unless the ids mean samples of that data set; a user's own data may lie
     anywhere, but must be the same.
     """
-    if (
-        (found.data_hash == data_hash)
-        if data_hash or found.data_hash
-        else (found.dataset == dataset)
-    ):
-        return
-    what = f"The forget set {found.name!r}" if found.name else "This list of samples"
-    same = dataset.partition(":")[0] == found.dataset.partition(":")[0] and bool(
-        data_hash and found.data_hash
-    )
-    rule = f"{what} names samples of {found.dataset}"
-    raise BadValue(
-        f"{rule}, whose content was different. Build it again."
-        if same
-        else f"{rule}, not of {dataset}. Choose that data set."
-    )
+    mine, wanted = (found.data_hash, data_hash) if found.data_hash else (found.dataset, dataset)
+    if mine != wanted:
+        raise BadValue(
+            f"The forget set {found.name!r} names samples of {found.dataset}, which is not "
+            f"{dataset} or had another content. Choose that data set, or build it again."
+        )
 
 
 def parse(content: bytes, *, name: str) -> NamedSet:
     """A set from what a file called `name` holds. Raises `BadFile`."""
     try:
-        told = _Content.model_validate_json(content)
+        found = NamedSet.model_validate_json(content)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
         raise BadFile(
-            f"{name} is no forget set, or a damaged one "
-            f"({where + ': ' if where else ''}{problem['msg']})."
+            f"{name} is no forget set, or a damaged one: {where} {problem['msg']}."
         ) from None
-    ids = np.array(told.ids, np.int64)
-    if (np.diff(ids) <= 0).any():
-        raise BadFile(f"{name} is damaged: its ids must be sorted, each once.")
-    if forget_hash(told.ids) != told.hash:
-        raise BadFile(
-            f"{name} is damaged: its ids do not have the hash {told.hash[:16]} that it says."
-        )
-    return NamedSet(
-        told.name,
-        told.dataset,
-        told.data_hash,
-        ids,
-        tuple(told.made),
-        told.created,
-        told.hash,
-        told.digest,
-        told.version,
-    )
+    return found.model_copy(update={"rows": tuple(sorted({*found.rows}))})
 
 
 def to_json(found: NamedSet) -> bytes:
     """The content of a set's file."""
-    told = {
-        "format": FORMAT,
-        "version": found.version,
-        "name": found.name,
-        "dataset": found.dataset,
-        "data_hash": found.data_hash,
-        "hash": found.hash,
-        "made": list(found.made),
-        "created": found.created.isoformat() if found.created is not None else None,
-    }
-    ids = found.ids.tolist()
-    told |= {"ids": ids} if found.version == 1 else {"digest": found.digest, "rows": ids}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return found.model_dump_json().encode() + b"\n"
 
 
 def _path(home: Path, name: str) -> Path:
@@ -309,5 +263,5 @@ def _read(path: Path) -> NamedSet:
         raise BadFile(f"{path} cannot be read: {error.strerror or error}.") from error
     found = parse(content, name=path.name)
     if found.name and found.name != path.stem:  # somebody renamed the file, so that is its name now
-        found = dataclasses.replace(found, name=path.stem)
+        found = found.model_copy(update={"name": path.stem})
     return found

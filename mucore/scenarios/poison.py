@@ -28,14 +28,9 @@ def poisoned_ids(poison: Poison, labels: np.ndarray, ids: np.ndarray, classes: i
     of a larger one.
 
     `label_flip` takes as many samples of each paired class, one more of the first classes where the
-    budget does not divide. Raises `BadValue` for labels that are no classes, classes that do not
-    exist, a budget over what there is, and one that leaves nothing clean.
+    budget does not divide. Raises `BadValue` for classes that do not exist, a budget over
+    what there is, and one that leaves nothing clean.
     """
-    if labels.ndim != 1:
-        raise BadValue(
-            f"Scenario {poison['scenario']} needs one class a sample, but these data have "
-            f"{labels.shape[1]} attributes. Choose a data set with classes."
-        )
     order = np.argsort(ids, kind="stable")
     labels, ids = labels[order], ids[order].astype(np.int64)
     budget = poison["budget"]
@@ -125,20 +120,10 @@ def trigger_mask(poison: Poison, height: int, width: int) -> np.ndarray:
             f"The patch must be smaller than the image, {height} by {width} pixels, but its size "
             f"is {size}. Choose at most {min(height, width) - 1}."
         )
-    top = (
-        (height - size) // 2
-        if position == "centre"
-        else 0
-        if position.startswith("top")
-        else height - size
-    )
-    left = (
-        (width - size) // 2
-        if position == "centre"
-        else 0
-        if position.endswith("left")
-        else width - size
-    )
+    top = 0 if position.startswith("top") else height - size
+    left = 0 if position.endswith("left") else width - size
+    if position == "centre":
+        top, left = top // 2, left // 2
     mask = np.zeros((height, width), dtype=bool)
     mask[top : top + size, left : left + size] = True
     return mask

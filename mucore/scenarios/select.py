@@ -198,27 +198,11 @@ def _persons(
 
 def _known_persons(named: Iterable[int], persons: np.ndarray, shared: np.ndarray) -> np.ndarray:
     named = [int(person) for person in named]
-    if not named:
+    alone = {*persons.tolist()} - {*shared.tolist()}
+    if not named or len({*named}) < len(named) or not {*named} <= alone:
         raise BadValue(
-            "At least one person must be named, but the list is empty. Name persons by identity, "
-            "or let some be drawn."
-        )
-    if repeated := _repeated(named):
-        raise BadValue(
-            f"A person may be named once, but these are repeated: {repeated}. Take the repeats out."
-        )
-    if unknown := sorted(set(named) - set(persons.tolist())):
-        rule = (
-            f"A person to forget must be in the training images ({persons.min()} to "
-            f"{persons.max()})"
-        )
-        raise BadValue(
-            f"{rule}, but {len(unknown)} of {len(named)} are not: {_some(unknown)}. Take them out."
-        )
-    if both := sorted(set(named) & set(shared.tolist())):
-        raise BadValue(
-            "A person to forget must be in no other split, but these are in validation or test "
-            f"too: {_some(both)}."
+            "Persons to forget are named by identity, at least one, each once, and are in the "
+            f"training images alone ({persons.min()} to {persons.max()}), but got {named[:10]}."
         )
     return np.array(named)
 
@@ -236,27 +220,6 @@ def _existing_class(class_id: int, labels: np.ndarray, classes: int) -> int:
 
 def _existing_classes(class_ids: Iterable[int], labels: np.ndarray, classes: int) -> list[int]:
     chosen = [_existing_class(class_id, labels, classes) for class_id in class_ids]
-    if not chosen:
-        raise BadValue(
-            "At least one class must be named, but the list is empty. Name a class, for example 0."
-        )
-    if repeated := _repeated(chosen):
-        raise BadValue(
-            f"A class may be named once, but these are repeated: {repeated}. Take the repeats out."
-        )
+    if not chosen or len({*chosen}) < len(chosen):
+        raise BadValue(f"Classes are named once each, at least one, but got {chosen}.")
     return chosen
-
-
-def _repeated(values: list[int]) -> str:
-    """The first values that occur twice, as text; empty if none does."""
-    seen: set[int] = set()
-    twice = []
-    for value in values:
-        if value in seen:
-            twice.append(value)
-        seen.add(value)
-    return _some(twice) if twice else ""
-
-
-def _some(values: list[int]) -> str:
-    return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")

@@ -222,12 +222,12 @@ def test_golden_choices():
         (
             "identities",
             {"persons": [100, 7]},
-            r"in the training images \(100 to 109\), but 1 of 2 are not: 7. Take them out",
+            r"training images alone \(100 to 109\), but got \[100, 7\]",
         ),
         (
             "identities",
             {"persons": [101], "elsewhere": np.array([101])},
-            "in no other split, but these are in validation or test too: 101",
+            r"training images alone \(100 to 109\), but got \[101\]",
         ),
         (
             "identities",

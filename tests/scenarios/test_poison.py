@@ -248,14 +248,6 @@ def test_a_patch_that_covers_the_image_gets_a_sentence(size: int):
         trigger_mask(poison("backdoor", size=size), 5, 6)
 
 
-def test_data_with_several_labels_an_image_get_a_sentence():
-    for scenario in ("label_flip", "backdoor"):
-        with pytest.raises(
-            BadValue, match=f"{scenario} needs one class a sample, but these data have 3 attributes"
-        ):
-            poisoned_ids(poison(scenario), np.zeros((24, 3), np.int64), IDS, 3)
-
-
 def test_a_card_is_enough_to_refuse_what_cannot_be():
     check_fits(poison("backdoor"), classes=10, shape=(1, 28, 28))
     check_fits(poison("label_flip", pairs="0-30"), classes=None, shape=None)

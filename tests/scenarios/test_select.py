@@ -154,7 +154,7 @@ def test_hash_names_the_set_not_its_order():
             {"budget": 1.0},
             "At least one sample must stay to be retained, but scenario all_classes forgets all 12",
         ),
-        ("class_wise", {"class_ids": [0, 0]}, "named once, but these are repeated: 0"),
+        ("class_wise", {"class_ids": [0, 0]}, "once each, at least one, but got"),
         ("class_wise", {"class_ids": [7]}, "from 0 to 2, but got 7"),
     ],
 )

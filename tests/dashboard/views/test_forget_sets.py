@@ -139,7 +139,7 @@ def test_a_list_is_pasted(home):
         ("3\nseven\n24-27", ("'seven'",)),
         ("3 17 17", ("repeated", 17)),
         ("3 99999", ("0 to 1796", 99999)),
-        ("3 7", ("held out as validation data", 7)),
+        ("3 7", ("held out", "1 of 2 are none: 7")),
     ):
         at.text_area(key="paste").set_value(text).run()  # taken whole or refused whole
         assert tells(words_on(at), *facts) and not has(at, "typed:add")
