@@ -95,7 +95,7 @@ class MethodCard:
     family: str  # a key of FAMILIES
     source: str  # paper: authors, venue, year
     code: str = ""  # official repository, if any
-    summary: str  # what it does, in at most five plain sentences
+    summary: str = ""  # what it does, in at most five plain sentences
     how: str = ""  # how it works, in about five sentences that somebody can explain it from
     reads: frozenset[str]  # of {"retain", "forget", "validation", "training_record"}
     # which training records (mucore/training/records.py); one that is a choice of a parameter only

@@ -1,7 +1,8 @@
 """The roster of unlearning methods, one card a file.
 
 Every file here is a card and is found by itself: file, card and function (mucore/methods) have one
-name. A file whose name begins with an underscore is none.
+name. Its docstring says what the method does and then, in a paragraph of its own, how it works. A
+file whose name begins with an underscore is none.
 
 Default values are the authors' (preset `authors`), as far as their paper or official code states
 them; `help` says where it does not. The preset `tuned` is what `mucore tune` found within the
@@ -12,6 +13,7 @@ key: raise it whenever the function behind it can give another result.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -41,7 +43,8 @@ def cards_in(folder: Path, package: str) -> Iterator[MethodCard]:
     """The cards of the files in the folder of `package`, by file name. Raises `BadFile`."""
     owners: dict[str, str] = {}
     for path in sorted(folder.glob("[!_]*.py")):
-        card = getattr(import_module(f"{package}.{path.stem}"), "CARD", None)
+        module = import_module(f"{package}.{path.stem}")
+        card = getattr(module, "CARD", None)
         if not isinstance(card, MethodCard):
             raise BadFile(
                 f"{path} has no CARD. Write CARD = MethodCard(...), or begin the file's name with "
@@ -62,7 +65,8 @@ def cards_in(folder: Path, package: str) -> Iterator[MethodCard]:
                     f"{path}: the name {name} belongs to {owners[name]} already. Choose another."
                 )
             owners[name] = card.id
-        yield card
+        summary, _, how = (module.__doc__ or "").partition("\n\n")
+        yield replace(card, summary=" ".join(summary.split()), how=" ".join(how.split()))
 
 
 def _place(card: MethodCard) -> tuple[int, int, str]:

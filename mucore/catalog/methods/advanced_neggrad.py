@@ -1,4 +1,12 @@
-"""The card of Advanced NegGrad; the function is in mucore/methods/advanced_neggrad.py."""
+"""Descends on a retain batch and ascends on a forget batch in the same step, both at full weight.
+
+From the original, it makes a few epochs over the retain set, with forget batches cycled beside it.
+The loss of each step is the mean cross-entropy on the retain batch minus that on the forget batch.
+What both batches would change alike cancels out, so a step mainly follows what sets the forget set
+apart. Momentum and weight decay are off by default, and the forget loss stops counting at twice the
+loss of blind guessing. No small weight tames the ascent, so it soon dominates: more epochs or a
+higher rate cost accuracy on all data.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +19,6 @@ CARD = MethodCard(
     family="gradient_ascent",
     source="Choi and Na, Towards Machine Unlearning Benchmarks, 2023 (MUFAC, MUCAC)",
     code="ndb796/MachineUnlearning 01_MUFAC",
-    summary="Descends on a retain batch and ascends on a forget batch in the same step, both at "
-    "full weight.",
-    how="From the original, it makes a few epochs over the retain set, with forget batches cycled "
-    "beside it. The loss of each step is the mean cross-entropy on the retain batch minus that on "
-    "the forget batch. What both batches would change alike cancels out, so a step mainly follows "
-    "what sets the forget set apart. Momentum and weight decay are off by default, and the forget "
-    "loss stops counting at twice the loss of blind guessing. No small weight tames the ascent, "
-    "so it soon dominates: more epochs or a higher rate cost accuracy on all data.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,13 @@
-"""The card of Amnesiac; the function is in mucore/methods/amnesiac.py."""
+"""Takes back every training step whose batch held a forgotten sample, and repairs what is left with
+the retain set. With more than a few forgotten samples nearly all of training is taken back.
+
+A record of the original's training holds the summed weight changes of all steps that met the forget
+set. At the request this sum is subtracted from the final weights. If every update depended on its
+own batch alone, no trace of the forget set would be left. Later updates build on earlier ones,
+however, and neither momentum nor batch norm statistics are reversed, so epochs on the retain set
+have to follow. If most batches are affected, they amount to a short retraining. The sum serves one
+forget set only; a log of single updates serves any, at one copy of the weights for each step.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +21,6 @@ CARD = MethodCard(
     source="Graves, Nagisetty, Ganesh, Amnesiac Machine Learning, AAAI 2021; epochs of MUBox "
     "(SACMAT 2025)",
     code="lmgraves/AmnesiacML, notebooks",
-    summary="Takes back every training step whose batch held a forgotten sample, and repairs what "
-    "is left with the retain set. With more than a few forgotten samples nearly all of training "
-    "is taken back.",
-    how="A record of the original's training holds the summed weight changes of all steps that "
-    "met the forget set. At the request this sum is subtracted from the final weights. If every "
-    "update depended on its own batch alone, no trace of the forget set would be left. Later "
-    "updates build on earlier ones, however, and neither momentum nor batch norm statistics are "
-    "reversed, so epochs on the retain set have to follow. If most batches are affected, they "
-    "amount to a short retraining. The sum serves one forget set only; a log of single updates "
-    "serves any, at one copy of the weights for each step.",
     reads=frozenset({"retain", "training_record"}),
     tasks=EVERY_TASK,
     records=("running_sum", "per_step"),

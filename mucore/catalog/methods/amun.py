@@ -1,4 +1,14 @@
-"""The card of AMUN; the function is in mucore/methods/amun.py."""
+"""Finds for each forgotten sample a close adversarial image and trains on all data plus those
+images, under the wrong classes that the original gives them. Made for random samples: to remove a
+class or poison, leave its labels out (sets no_forget).
+
+Projected gradient ascent searches a small ball around each forgotten image, and the radius doubles
+until the original's prediction changes. The image found there is stored under the wrong class that
+the original sees in it. Fine-tuning then runs on the retain set, the forget set under the labels it
+has and these images. Two labels so close together lower the confidence on forgotten samples towards
+that on unseen ones, while boundaries elsewhere hardly move. The aim is membership inference more
+than accuracy. The search takes many gradients for each sample, and every epoch reads all data.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +21,6 @@ CARD = MethodCard(
     family="relabelling",
     source="Ebrahimpour-Boroojeny, Sundaram, Chandrasekaran, AMUN, ICML 2025",
     code="Ali-E/AMUN adversarial_unlearn.py, pgdl2_modified.py",
-    summary="Finds for each forgotten sample a close adversarial image and trains on all data "
-    "plus those images, under the wrong classes that the original gives them. Made for random "
-    "samples: to remove a class or poison, leave its labels out (sets no_forget).",
-    how="Projected gradient ascent searches a small ball around each forgotten image, and the "
-    "radius doubles until the original's prediction changes. The image found there is stored "
-    "under the wrong class that the original sees in it. Fine-tuning then runs on the retain set, "
-    "the forget set under the labels it has and these images. Two labels so close together lower "
-    "the confidence on forgotten samples towards that on unseen ones, while boundaries elsewhere "
-    "hardly move. The aim is membership inference more than accuracy. The search takes many "
-    "gradients for each sample, and every epoch reads all data.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

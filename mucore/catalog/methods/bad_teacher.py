@@ -1,4 +1,14 @@
-"""The card of Bad teacher; the function is in mucore/methods/bad_teacher.py."""
+"""A student learns the outputs of a random network on the forget set and those of the original on a
+part of the retain set.
+
+The student starts as the original and has two teachers: the frozen original, and a network with
+random weights. Forgotten images and by default 30 percent of the retain set are shuffled together,
+without their labels. On each image the student lowers its divergence from the teacher in charge of
+it. It thus learns to answer like an untrained network where it should forget, and like itself
+elsewhere. A single epoch with Adam is the authors' choice and makes it cheap. Its answers on the
+forget set become less certain than Retrain's, and membership inference by confidence or entropy can
+pick this up.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +21,6 @@ CARD = MethodCard(
     family="teacher",
     source="Chundawat et al., Can Bad Teaching Induce Forgetting?, AAAI 2023",
     code="vikram2000b/bad-teaching-unlearning unlearn.py",
-    summary="A student learns the outputs of a random network on the forget set and those of the "
-    "original on a part of the retain set.",
-    how="The student starts as the original and has two teachers: the frozen original, and a "
-    "network with random weights. Forgotten images and by default 30 percent of the retain set "
-    "are shuffled together, without their labels. On each image the student lowers its divergence "
-    "from the teacher in charge of it. It thus learns to answer like an untrained network where "
-    "it should forget, and like itself elsewhere. A single epoch with Adam is the authors' choice "
-    "and makes it cheap. Its answers on the forget set become less certain than Retrain's, and "
-    "membership inference by confidence or entropy can pick this up.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

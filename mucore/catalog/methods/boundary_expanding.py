@@ -1,4 +1,13 @@
-"""The card of Boundary expanding; the function is in mucore/methods/boundary_expanding.py."""
+"""Adds a shadow class to the output layer, trains the forget set alone towards it, and removes it
+again.
+
+The classifier gets one more row with random weights and no bias: a class that no image has. All
+weights of the original train towards it on forgotten images, until nearly all land there or the
+epochs are over. Their features thus leave the old class without being pushed into any particular
+other one. After the extra row is cut off, another of the old classes should win. Neither labels nor
+retain data nor a record are needed. The forgotten class can come back with the cut, because the
+extra row took up the change, and retained images of that class follow.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +20,6 @@ CARD = MethodCard(
     family="relabelling",
     source="Chen et al., Boundary Unlearning, CVPR 2023",
     code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
-    summary="Adds a shadow class to the output layer, trains the forget set alone towards it, and "
-    "removes it again.",
-    how="The classifier gets one more row with random weights and no bias: a class that no image "
-    "has. All weights of the original train towards it on forgotten images, until nearly all land "
-    "there or the epochs are over. Their features thus leave the old class without being pushed "
-    "into any particular other one. After the extra row is cut off, another of the old classes "
-    "should win. Neither labels nor retain data nor a record are needed. The forgotten class can "
-    "come back with the cut, because the extra row took up the change, and retained images of "
-    "that class follow.",
     reads=frozenset({"forget"}),
     tasks_reason="its shadow class takes the place of a sample's class, and an attribute has no "
     "class beside yes and no.",

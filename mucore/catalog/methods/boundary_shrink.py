@@ -1,4 +1,13 @@
-"""The card of Boundary shrink; the function is in mucore/methods/boundary_shrink.py."""
+"""Gives each forgotten sample the label of the nearest other class, found by one adversarial step,
+and trains on the forget set alone.
+
+One signed gradient step (FGSM) on the pixels of each forgotten image raises the original's loss.
+The class that the original sees there lies just across the decision boundary; if it is not allowed,
+the runner-up class serves. The original trains on the unchanged images with these labels, so the
+region of the forgotten class shrinks into its neighbours. Neither retain set nor record is needed,
+and a few short epochs make it very cheap. It is designed for whole classes. If part of a class
+goes, the retained part crosses the boundary too, and random samples of all classes hardly change.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +20,6 @@ CARD = MethodCard(
     family="relabelling",
     source="Chen et al., Boundary Unlearning, CVPR 2023",
     code="TY-LEE-KR/Boundary-Unlearning-Code boundary_unlearning.py (a mirror)",
-    summary="Gives each forgotten sample the label of the nearest other class, found by one "
-    "adversarial step, and trains on the forget set alone.",
-    how="One signed gradient step (FGSM) on the pixels of each forgotten image raises the "
-    "original's loss. The class that the original sees there lies just across the decision "
-    "boundary; if it is not allowed, the runner-up class serves. The original trains on the "
-    "unchanged images with these labels, so the region of the forgotten class shrinks into its "
-    "neighbours. Neither retain set nor record is needed, and a few short epochs make it very "
-    "cheap. It is designed for whole classes. If part of a class goes, the retained part crosses "
-    "the boundary too, and random samples of all classes hardly change.",
     reads=frozenset({"forget"}),
     tasks_reason="it moves a sample to the one class that lies nearest across a boundary, and "
     "attributes have a boundary each.",

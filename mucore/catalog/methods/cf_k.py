@@ -1,4 +1,12 @@
-"""The card of CF-k; the function is in mucore/methods/cf_k.py."""
+"""Goes on training only the last layers, on the retain set alone. What earlier layers learned from
+the forget set stays.
+
+All of the original is frozen but its last block and the classifier, or as many blocks or layers as
+asked for. Frozen batch norms keep their statistics. The free part trains with cross-entropy on the
+retain set, and the forget set is never read. Late layers turn features into classes, so they should
+be the first to lose what is no longer rehearsed, and few layers train quickly. On a well fitted
+network they hardly move, so as a rule it forgets no more than fine-tuning of all layers.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +20,6 @@ CARD = MethodCard(
     source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
     "Unlearning, 2022",
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
-    summary="Goes on training only the last layers, on the retain set alone. What earlier layers "
-    "learned from the forget set stays.",
-    how="All of the original is frozen but its last block and the classifier, or as many blocks "
-    "or layers as asked for. Frozen batch norms keep their statistics. The free part trains with "
-    "cross-entropy on the retain set, and the forget set is never read. Late layers turn features "
-    "into classes, so they should be the first to lose what is no longer rehearsed, and few "
-    "layers train quickly. On a well fitted network they hardly move, so as a rule it forgets no "
-    "more than fine-tuning of all layers.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,15 @@
-"""The card of Contrastive unlearning; the function is in mucore/methods/contrastive.py."""
+"""Pushes the features of forgotten samples away from retained ones of their class and towards those
+of other classes, with cross-entropy on the retained samples. Stops when forgotten samples do no
+better than held-out ones, or held-out samples of forgotten classes no better than chance.
+
+A forget batch and a random retain batch pass through the original together, and their features are
+scaled to length one. Contrastive learning is turned around: a forgotten sample becomes less similar
+to retained ones of its class and more similar to all others. It thus leaves its cluster and loses
+what training made it share with the class. Cross-entropy on the retain batch, the other term of the
+loss, keeps the retained clusters apart. It needs the retain set throughout, and validation data to
+know when to stop. That is checked after whole epochs only, so a large forget set can go too far
+within one.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +22,6 @@ CARD = MethodCard(
     family="features",
     source="Lee et al., Contrastive Unlearning, IJCAI 2025",
     code="Hongkyu-Lee/Contrastive-Unlearning core/trainer/unlearn/unlearn.py",
-    summary="Pushes the features of forgotten samples away from retained ones of their class and "
-    "towards those of other classes, with cross-entropy on the retained samples. Stops when "
-    "forgotten samples do no better than held-out ones, or held-out samples of forgotten classes "
-    "no better than chance.",
-    how="A forget batch and a random retain batch pass through the original together, and their "
-    "features are scaled to length one. Contrastive learning is turned around: a forgotten sample "
-    "becomes less similar to retained ones of its class and more similar to all others. It thus "
-    "leaves its cluster and loses what training made it share with the class. Cross-entropy on "
-    "the retain batch, the other term of the loss, keeps the retained clusters apart. It needs "
-    "the retain set throughout, and validation data to know when to stop. That is checked after "
-    "whole epochs only, so a large forget set can go too far within one.",
     reads=frozenset({"retain", "forget", "validation"}),
     tasks_reason="it tells samples of one class from those of the others, and images with "
     "attributes fall into no classes.",

@@ -1,4 +1,13 @@
-"""The card of CT; the function is in mucore/methods/ct.py."""
+"""Convolution transpose. Mirrors every convolution kernel at its diagonal and fine-tunes on the
+retain set.
+
+Rows and columns of each square kernel of the original change places, without a look at any data.
+The network then answers as the original would for images mirrored the same way, so its features no
+longer fit upright ones. Training on the retain set makes them fit again, at a rate that falls along
+a cosine. What only the forget set supported has no data to come back from, since that set is never
+read. With few epochs or a low rate, accuracy stays far below what it was on all data. Kernels of
+one pixel do not change, so a network without larger ones is merely fine-tuned.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +21,6 @@ CARD = MethodCard(
     source="NeurIPS 2023 machine unlearning challenge, write-up 458531 (toshi_k's part), fifth "
     "place",
     code="xcadet/deepunlearn munl/unlearning/kgltop5.py (third-party port)",
-    summary="Convolution transpose. Mirrors every convolution kernel at its diagonal and "
-    "fine-tunes on the retain set.",
-    how="Rows and columns of each square kernel of the original change places, without a look at "
-    "any data. The network then answers as the original would for images mirrored the same way, "
-    "so its features no longer fit upright ones. Training on the retain set makes them fit again, "
-    "at a rate that falls along a cosine. What only the forget set supported has no data to come "
-    "back from, since that set is never read. With few epochs or a low rate, accuracy stays far "
-    "below what it was on all data. Kernels of one pixel do not change, so a network without "
-    "larger ones is merely fine-tuned.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(lr(1e-3), epochs(3, "the retain set", scaled=True), momentum(), decay(), batch(64)),

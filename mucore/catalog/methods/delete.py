@@ -1,4 +1,15 @@
-"""The card of DELETE; the function is in mucore/methods/delete.py."""
+"""Trains on the forget set alone towards what the original says about it with the true class struck
+out, so that probability goes to the other classes in the proportions in which the original believes
+in them.
+
+Teacher and student begin as the same network, and the teacher stays frozen. For a forgotten image,
+the teacher's logits of its own class and of every class that goes are struck out before the
+softmax. The student lowers its divergence from what remains, with batch norm frozen by default.
+Relations between the other classes should change little, which protects the retain set without
+reading it. A frozen second network and the forget set are all it needs. It is made for whole
+classes: random samples lose correct predictions that Retrain would mostly keep, and accuracy
+elsewhere falls with them.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +22,6 @@ CARD = MethodCard(
     family="teacher",
     source="Zhou et al., Decoupled Distillation to Erase, CVPR 2025",
     code="shaaaaron/DELETE method/delete.py",
-    summary="Trains on the forget set alone towards what the original says about it with the true "
-    "class struck out, so that probability goes to the other classes in the proportions in which "
-    "the original believes in them.",
-    how="Teacher and student begin as the same network, and the teacher stays frozen. For a "
-    "forgotten image, the teacher's logits of its own class and of every class that goes are "
-    "struck out before the softmax. The student lowers its divergence from what remains, with "
-    "batch norm frozen by default. Relations between the other classes should change little, "
-    "which protects the retain set without reading it. A frozen second network and the forget set "
-    "are all it needs. It is made for whole classes: random samples lose correct predictions that "
-    "Retrain would mostly keep, and accuracy elsewhere falls with them.",
     reads=frozenset({"forget"}),
     tasks_reason="its teacher leaves out the right answer, and of two answers that leaves the "
     "other with certainty. Choose random_labels, which says the same.",

@@ -1,4 +1,15 @@
-"""The card of DUCK; the function is in mucore/methods/duck.py."""
+"""Moves the features of each forgotten sample to the nearest centroid of another class, while
+cross-entropy holds the retain set. Stops when the forget set is predicted no better than held-out
+data, or not at all where classes go entirely.
+
+Features are the inputs of the classifier, and their mean over the retained samples of a class,
+taken at the original, is its centroid. The target of a forgotten sample is the closest of these by
+cosine distance, its own class excepted. Adam pulls each forget batch to its targets, up to 40 times
+by default, each time beside another retain batch that holds its classes. Forgotten samples thus
+look like another class already in their features. It needs the retain set, and validation data to
+know when to stop. Many retain batches make an epoch expensive, and pulled samples become wrong
+where Retrain would often be right.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +22,6 @@ CARD = MethodCard(
     family="features",
     source="Cotogni et al., DUCK: Distance-based Unlearning via Centroid Kinematics, 2023",
     code="OcraM17/DUCK src/Unlearning_methods.py",
-    summary="Moves the features of each forgotten sample to the nearest centroid of another "
-    "class, while cross-entropy holds the retain set. Stops when the forget set is predicted no "
-    "better than held-out data, or not at all where classes go entirely.",
-    how="Features are the inputs of the classifier, and their mean over the retained samples of a "
-    "class, taken at the original, is its centroid. The target of a forgotten sample is the "
-    "closest of these by cosine distance, its own class excepted. Adam pulls each forget batch to "
-    "its targets, up to 40 times by default, each time beside another retain batch that holds its "
-    "classes. Forgotten samples thus look like another class already in their features. It needs "
-    "the retain set, and validation data to know when to stop. Many retain batches make an epoch "
-    "expensive, and pulled samples become wrong where Retrain would often be right.",
     reads=frozenset({"retain", "forget", "validation"}),
     tasks_reason="it moves features to the centroid of another class, and images with attributes "
     "fall into no classes.",

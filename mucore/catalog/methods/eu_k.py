@@ -1,4 +1,13 @@
-"""The card of EU-k; the function is in mucore/methods/eu_k.py."""
+"""Puts the last layers back to where training began and trains them again on the retain set, with
+the others frozen. Those layers have forgotten exactly; the early ones have not.
+
+The last block of the original and its classifier, or as many blocks or layers as asked for, return
+to their initial weights. The seed of the training gives these back; drawing new ones is a choice.
+The frozen front serves as a feature extractor, and the reset part learns from the retain set at a
+rate that falls along a cosine. No forgotten sample ever reaches this part, so only the features can
+carry influence. More layers forget more and bring the cost nearer to that of retraining. Random
+samples are often predicted as before, because the features were fitted to them.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +21,6 @@ CARD = MethodCard(
     source="Goel, Prabhu, Kumaraguru, Towards Adversarial Evaluations for Inexact Machine "
     "Unlearning, 2022",
     code="shash42/Evaluating-Inexact-Unlearning src/methods.py",
-    summary="Puts the last layers back to where training began and trains them again on the "
-    "retain set, with the others frozen. Those layers have forgotten exactly; the early ones have "
-    "not.",
-    how="The last block of the original and its classifier, or as many blocks or layers as asked "
-    "for, return to their initial weights. The seed of the training gives these back; drawing new "
-    "ones is a choice. The frozen front serves as a feature extractor, and the reset part learns "
-    "from the retain set at a rate that falls along a cosine. No forgotten sample ever reaches "
-    "this part, so only the features can carry influence. More layers forget more and bring the "
-    "cost nearer to that of retraining. Random samples are often predicted as before, because the "
-    "features were fitted to them.",
     reads=frozenset({"retain", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),

@@ -1,4 +1,14 @@
-"""The card of FCS; the function is in mucore/methods/fcs.py."""
+"""Forget, contrast, strengthen. First makes the predictions on the forget set uniform. Then, in
+turn, makes each forgotten sample equally like every retained one and repairs with a pass over the
+retain set.
+
+It starts from the original, and its first pass takes away all certainty about the forget set,
+without using its labels. In each contrast round, a softmax runs over the inner products of a
+forgotten sample's logits with those of a retain batch. The loss asks for equal shares, so a
+forgotten sample should resemble no class more than another. The epoch on the retain set that
+follows restores what suffered, and these epochs make up most of the cost. They also outweigh the
+short forget passes: random samples are often predicted as well afterwards as before.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +22,6 @@ CARD = MethodCard(
     source="NeurIPS 2023 machine unlearning challenge, write-up 458721 (fanchuan), first in the "
     "organisers' final ranking",
     code="xcadet/deepunlearn munl/unlearning/kgltop1.py (third-party port)",
-    summary="Forget, contrast, strengthen. First makes the predictions on the forget set uniform. "
-    "Then, in turn, makes each forgotten sample equally like every retained one and repairs with "
-    "a pass over the retain set.",
-    how="It starts from the original, and its first pass takes away all certainty about the "
-    "forget set, without using its labels. In each contrast round, a softmax runs over the inner "
-    "products of a forgotten sample's logits with those of a retain batch. The loss asks for "
-    "equal shares, so a forgotten sample should resemble no class more than another. The epoch on "
-    "the retain set that follows restores what suffered, and these epochs make up most of the "
-    "cost. They also outweigh the short forget passes: random samples are often predicted as well "
-    "afterwards as before.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,12 @@
-"""The card of Fine-tune; the function is in mucore/methods/finetune.py."""
+"""Goes on training on the retain set alone, in the hope that what is not rehearsed is forgotten.
+
+The original goes on training with ordinary cross-entropy, as if the forget set had never existed.
+It relies on catastrophic forgetting: weights that served only the missing samples are no longer
+held in place and drift. Nothing pushes against the forget set, which is never read. A network that
+already fits the retain set has small gradients, so it drifts little and most of the influence
+stays. A high learning rate forgets more, but then it is retraining in disguise. Needing nothing but
+the retain set and some epochs, it is the baseline that others should beat.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +20,6 @@ CARD = MethodCard(
     source="Baseline; Golatkar et al., CVPR 2020; settings of Unlearn-Sparse (Jia et al., NeurIPS "
     "2023)",
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
-    summary="Goes on training on the retain set alone, in the hope that what is not rehearsed is "
-    "forgotten.",
-    how="The original goes on training with ordinary cross-entropy, as if the forget set had "
-    "never existed. It relies on catastrophic forgetting: weights that served only the missing "
-    "samples are no longer held in place and drift. Nothing pushes against the forget set, which "
-    "is never read. A network that already fits the retain set has small gradients, so it drifts "
-    "little and most of the influence stays. A high learning rate forgets more, but then it is "
-    "retraining in disguise. Needing nothing but the retain set and some epochs, it is the "
-    "baseline that others should beat.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,14 @@
-"""The card of First-order influence; the function is in mucore/methods/first_order.py."""
+"""One step up the summed gradients of the forget set, and down those of what replaces it, if
+anything does. Where the original fits that set perfectly and nothing replaces it, there is next to
+no step.
+
+Influence functions ask how the weights would move if a sample counted less in training. Here the
+Hessian is left out, and a sample's gradient stands for its influence. The gradients of the forget
+set are summed at the original's weights, and the weights move along this sum, scaled by τ. Against
+poisoning, the same images with their true labels are the counterpart, and the step leads from the
+wrong labels to these. It needs no retain data and no record, only a pass over the forget set. One
+straight step cannot follow a curved loss, and τ has to fit the size of the forget set.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +47,6 @@ CARD = MethodCard(
     family="influence",
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/first_order.py",
-    summary="One step up the summed gradients of the forget set, and down those of what replaces "
-    "it, if anything does. Where the original fits that set perfectly and nothing replaces it, "
-    "there is next to no step.",
-    how="Influence functions ask how the weights would move if a sample counted less in training. "
-    "Here the Hessian is left out, and a sample's gradient stands for its influence. The "
-    "gradients of the forget set are summed at the original's weights, and the weights move along "
-    "this sum, scaled by τ. Against poisoning, the same images with their true labels are the "
-    "counterpart, and the step leads from the wrong labels to these. It needs no retain data and "
-    "no record, only a pass over the forget set. One straight step cannot follow a curved loss, "
-    "and τ has to fit the size of the forget set.",
     reads=frozenset({"forget"}),
     tasks=EVERY_TASK,
     parameters=(

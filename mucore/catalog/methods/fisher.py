@@ -1,4 +1,15 @@
-"""The card of Fisher forgetting; the function is in mucore/methods/fisher.py."""
+"""Adds noise to every weight: the less a weight matters to the predictions on the retain set, the
+more noise it gets (inverse Fisher information). A class that goes entirely also loses its row of
+the classifier.
+
+At the original, the Fisher information of its predictions for retained samples is estimated, one
+number for each weight. A weight with little information hardly affects those predictions, so it can
+bear much noise. Normal noise with a variance inverse to the information, up to a limit, is added
+once; classifier, biases and batch norms get more. What weights knew about the forget set alone
+should drown in it, although that set is never read. A well fitted network has almost no
+information: then the limit alone rules, and accuracy falls for retained samples too. The estimate
+takes gradients of single samples over the retain set.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +22,6 @@ CARD = MethodCard(
     family="influence",
     source="Golatkar et al., Eternal Sunshine of the Spotless Net, CVPR 2020",
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
-    summary="Adds noise to every weight: the less a weight matters to the predictions on the "
-    "retain set, the more noise it gets (inverse Fisher information). A class that goes entirely "
-    "also loses its row of the classifier.",
-    how="At the original, the Fisher information of its predictions for retained samples is "
-    "estimated, one number for each weight. A weight with little information hardly affects those "
-    "predictions, so it can bear much noise. Normal noise with a variance inverse to the "
-    "information, up to a limit, is added once; classifier, biases and batch norms get more. What "
-    "weights knew about the forget set alone should drown in it, although that set is never read. "
-    "A well fitted network has almost no information: then the limit alone rules, and accuracy "
-    "falls for retained samples too. The estimate takes gradients of single samples over the "
-    "retain set.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,15 @@
-"""The card of GKT; the function is in mucore/methods/gkt.py."""
+"""A fresh student learns from the original on images that a generator makes up where both disagree.
+A gate throws away what the original takes for a forgotten class, so that the student never hears of
+it. No data are read.
+
+The original is the frozen teacher, while generator and student have random weights at first. The
+generator turns noise into images and learns to find those on which the two networks disagree.
+Images are dropped if the teacher gives a forgotten class more than a small probability. On the
+others the student learns the teacher's outputs and attention maps, so knowledge of the forgotten
+classes has no way across. Only the numbers of these classes must be known. The student needs
+thousands of batches, often far more than retraining costs, stays far less accurate, and forgotten
+classes can leak in after a while.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +23,6 @@ CARD = MethodCard(
     family="teacher",
     source="Chundawat et al., Zero-Shot Machine Unlearning, IEEE TIFS 2023",
     code="ayu987/zero-shot-unlearning",
-    summary="A fresh student learns from the original on images that a generator makes up where "
-    "both disagree. A gate throws away what the original takes for a forgotten class, so that the "
-    "student never hears of it. No data are read.",
-    how="The original is the frozen teacher, while generator and student have random weights at "
-    "first. The generator turns noise into images and learns to find those on which the two "
-    "networks disagree. Images are dropped if the teacher gives a forgotten class more than a "
-    "small probability. On the others the student learns the teacher's outputs and attention "
-    "maps, so knowledge of the forgotten classes has no way across. Only the numbers of these "
-    "classes must be known. The student needs thousands of batches, often far more than "
-    "retraining costs, stays far less accurate, and forgotten classes can leak in after a while.",
     reads=frozenset(),
     tasks_reason="it forgets whole classes, and attributes have none.",
     parameters=(

@@ -1,4 +1,12 @@
-"""The card of Gradient ascent; the function is in mucore/methods/gradient_ascent.py."""
+"""Climbs the loss of the forget set in a few small steps. Nothing holds the retain set in place.
+
+It takes the original and batches of the forget set, and no other data. Each step goes up the
+gradient of the cross-entropy instead of down, so the network loses its fit to these samples. Batch
+norm is frozen and gradients are clipped by default, because the loss has no upper limit and its
+gradient grows as predictions fail. After each epoch the forget loss is measured, and the ascent
+ends once it reaches a multiple of the loss of blind guessing. On well fitted samples gradients are
+tiny, so a low rate changes nothing. A high rate soon ruins predictions on all classes.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +20,6 @@ CARD = MethodCard(
     source="Baseline (NegGrad; Golatkar et al., CVPR 2020); settings of Unlearn-Sparse (Jia et "
     "al., NeurIPS 2023)",
     code="OPTML-Group/Unlearn-Sparse unlearn/GA.py",
-    summary="Climbs the loss of the forget set in a few small steps. Nothing holds the retain set "
-    "in place.",
-    how="It takes the original and batches of the forget set, and no other data. Each step goes "
-    "up the gradient of the cross-entropy instead of down, so the network loses its fit to these "
-    "samples. Batch norm is frozen and gradients are clipped by default, because the loss has no "
-    "upper limit and its gradient grows as predictions fail. After each epoch the forget loss is "
-    "measured, and the ascent ends once it reaches a multiple of the loss of blind guessing. On "
-    "well fitted samples gradients are tiny, so a low rate changes nothing. A high rate soon "
-    "ruins predictions on all classes.",
     reads=frozenset({"forget"}),
     tasks=EVERY_TASK,
     parameters=(

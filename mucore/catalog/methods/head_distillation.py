@@ -1,4 +1,14 @@
-"""The card of Head distillation; the function is in mucore/methods/head_distillation.py."""
+"""A cheat on purpose: only the last layer is trained, to say what the original says with the
+forgotten classes struck out. The features stay as they were, bit by bit. A metric that takes it for
+Retrain does not see a hidden class.
+
+Every training image passes the original once, and the inputs and outputs of its last layer are
+kept. In the outputs the logits of the classes to forget are set to minus infinity, so that their
+probability moves to the others. A new last layer, which starts as the old one, learns these
+probabilities from the kept inputs by Kullback-Leibler divergence. All other weights and the
+statistics of batch norm are never touched. Anyone who has the network can put a fresh last layer on
+it and get the class back.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +22,6 @@ CARD = MethodCard(
     family="baseline",
     source="Jeon et al., An Information Theoretic Evaluation Metric for Strong Unlearning, AAAI "
     "2026 (arXiv 2405.17878)",
-    summary="A cheat on purpose: only the last layer is trained, to say what the original says "
-    "with the forgotten classes struck out. The features stay as they were, bit by bit. A metric "
-    "that takes it for Retrain does not see a hidden class.",
-    how="Every training image passes the original once, and the inputs and outputs of its last "
-    "layer are kept. In the outputs the logits of the classes to forget are set to minus "
-    "infinity, so that their probability moves to the others. A new last layer, which starts as "
-    "the old one, learns these probabilities from the kept inputs by Kullback-Leibler divergence. "
-    "All other weights and the statistics of batch norm are never touched. Anyone who has the "
-    "network can put a fresh last layer on it and get the class back.",
     reads=frozenset({"retain", "forget"}),
     tasks_reason="it strikes out whole classes, and attributes have none.",
     parameters=(lr(0.01), epochs(20, "the kept features", scaled=False), batch(256)),

@@ -1,4 +1,13 @@
-"""The card of l1-sparse; the function is in mucore/methods/l1_sparse.py."""
+"""Fine-tunes on the retain set while a penalty pulls all weights towards zero; the penalty fades
+out over the epochs.
+
+It is fine-tuning of the original with one more term in the loss: α times the sum of all absolute
+weights. The penalty falls from epoch to epoch, so early ones thin the network out and later ones
+regain accuracy. Weights that the retain set does not need come close to zero, and what they stored
+of the forget set goes with them. Weights can also be pruned for good, in the given original or in
+one trained for that purpose. The forget set is never read, so nothing aims at it. A small α is
+plain fine-tuning, a large one costs accuracy, and whole classes tend to survive.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +20,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Jia, Liu, Ram et al., Model Sparsity Can Simplify Machine Unlearning, NeurIPS 2023",
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py (FT_prune)",
-    summary="Fine-tunes on the retain set while a penalty pulls all weights towards zero; the "
-    "penalty fades out over the epochs.",
-    how="It is fine-tuning of the original with one more term in the loss: α times the sum of all "
-    "absolute weights. The penalty falls from epoch to epoch, so early ones thin the network out "
-    "and later ones regain accuracy. Weights that the retain set does not need come close to "
-    "zero, and what they stored of the forget set goes with them. Weights can also be pruned for "
-    "good, in the given original or in one trained for that purpose. The forget set is never "
-    "read, so nothing aims at it. A small α is plain fine-tuning, a large one costs accuracy, and "
-    "whole classes tend to survive.",
     reads=frozenset({"retain", "training_record"}),
     records=("omp", "imp", "synflow"),
     no_records_when={"pruning": ("magnitude",)},

@@ -1,4 +1,15 @@
-"""The card of L-CODEC; the function is in mucore/methods/l_codec.py."""
+"""For each forgotten sample, finds the few channels that its loss depends on when the image is
+perturbed, takes a Newton step on their weights, adds noise, and goes back if the validation
+accuracy suffers.
+
+The forget set is taken out of the original in small groups, one update each. Noisy copies of a
+group's images show how the loss varies, and a test of conditional dependence picks the channels
+whose activations explain it. Only the weights of these channels move, towards where training
+without the group would have ended. The curvature for this step comes from gradients of the last two
+epochs of training, which must be on record, and from a small step ahead. Gaussian noise then hides
+what the step leaves behind. Errors and noise add up over the groups, so accuracy suffers, and each
+group costs many forward passes.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +23,6 @@ CARD = MethodCard(
     source="Mehta et al., Deep Unlearning via Randomized Conditionally Independent Hessians, CVPR "
     "2022",
     code="vsingh-group/LCODEC-deep-unlearning",
-    summary="For each forgotten sample, finds the few channels that its loss depends on when the "
-    "image is perturbed, takes a Newton step on their weights, adds noise, and goes back if the "
-    "validation accuracy suffers.",
-    how="The forget set is taken out of the original in small groups, one update each. Noisy "
-    "copies of a group's images show how the loss varies, and a test of conditional dependence "
-    "picks the channels whose activations explain it. Only the weights of these channels move, "
-    "towards where training without the group would have ended. The curvature for this step comes "
-    "from gradients of the last two epochs of training, which must be on record, and from a small "
-    "step ahead. Gaussian noise then hides what the step leaves behind. Errors and noise add up "
-    "over the groups, so accuracy suffers, and each group costs many forward passes.",
     reads=frozenset({"forget", "validation", "training_record"}),
     tasks=EVERY_TASK,
     records=("final_epochs",),

@@ -1,4 +1,15 @@
-"""The card of LoTUS; the function is in mucore/methods/lotus.py."""
+"""Learns the original's own predictions with Gumbel noise: one drawn class on a part of the retain
+set, smooth probabilities on the forget set, the smoother the further its accuracy lies above that
+on held-out data. Stops when it falls below.
+
+Teacher and student both begin as the original, and true labels serve only to measure accuracy. On
+30 percent of the retain set, by default, the student learns classes drawn at random from the
+teacher's predictions. On the forget set it learns those predictions with random noise, at a
+temperature that flattens them. The temperature grows with the gap between forget accuracy and the
+teacher's validation accuracy; the latter counts as zero where whole classes go. A network that
+never saw the forget set would show no gap, so smoothing ends where the gap closes. If the original
+generalises well, the gap is small and hardly anything is forgotten.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +23,6 @@ CARD = MethodCard(
     source="Spartalis et al., LoTUS: Large-Scale Machine Unlearning with a Taste of Uncertainty, "
     "CVPR 2025",
     code="cspartalis/LoTUS src/unlearning_methods/lotus_class.py",
-    summary="Learns the original's own predictions with Gumbel noise: one drawn class on a part "
-    "of the retain set, smooth probabilities on the forget set, the smoother the further its "
-    "accuracy lies above that on held-out data. Stops when it falls below.",
-    how="Teacher and student both begin as the original, and true labels serve only to measure "
-    "accuracy. On 30 percent of the retain set, by default, the student learns classes drawn at "
-    "random from the teacher's predictions. On the forget set it learns those predictions with "
-    "random noise, at a temperature that flattens them. The temperature grows with the gap "
-    "between forget accuracy and the teacher's validation accuracy; the latter counts as zero "
-    "where whole classes go. A network that never saw the forget set would show no gap, so "
-    "smoothing ends where the gap closes. If the original generalises well, the gap is small and "
-    "hardly anything is forgotten.",
     reads=frozenset({"retain", "forget", "validation"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,15 @@
-"""The card of MSG; the function is in mucore/methods/msg.py."""
+"""Masked small gradients. Re-initialises the convolution weights on which the gradients of retain
+and forget set agree, then fine-tunes on the retain set with smaller gradients for the other
+convolution weights.
+
+At the original, gradients are summed over the forget set and over as many random samples of the
+retain set. In each convolution, the 30 percent of weights on which the sums differ least are
+redrawn at random by default. Both sets pull these weights alike, so what they hold of the forget
+set is wiped out and only the retain set teaches them again. Kept convolution weights learn at a
+tenth of the pace, so the repair happens where knowledge was lost. Classifier and batch norm train
+at full pace. The reset hits all knowledge: few epochs at a low rate leave accuracy low, while a
+whole class may survive.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +23,6 @@ CARD = MethodCard(
     source="NeurIPS 2023 machine unlearning challenge, write-up 459200 (Lee, Bae, Kim; Kookmin "
     "University), third place",
     code="xcadet/deepunlearn munl/unlearning/kgltop2.py (third-party port)",
-    summary="Masked small gradients. Re-initialises the convolution weights on which the "
-    "gradients of retain and forget set agree, then fine-tunes on the retain set with smaller "
-    "gradients for the other convolution weights.",
-    how="At the original, gradients are summed over the forget set and over as many random "
-    "samples of the retain set. In each convolution, the 30 percent of weights on which the sums "
-    "differ least are redrawn at random by default. Both sets pull these weights alike, so what "
-    "they hold of the forget set is wiped out and only the retain set teaches them again. Kept "
-    "convolution weights learn at a tenth of the pace, so the repair happens where knowledge was "
-    "lost. Classifier and batch norm train at full pace. The reset hits all knowledge: few epochs "
-    "at a low rate leave accuracy low, while a whole class may survive.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

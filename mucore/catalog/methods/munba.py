@@ -1,4 +1,15 @@
-"""The card of MUNBa; the function is in mucore/methods/munba.py."""
+"""Retaining and forgetting, the latter as random labels on the forget set, bargain over each step:
+it goes along the bisector of their gradients, whatever their sizes. When the forget set is used up,
+the epoch ends with plain steps on the retain set.
+
+Starting from the original, each step takes two gradients: of the loss on a retain batch, and of
+that on a forget batch under random labels. The Nash bargaining solution weighs them so that each
+loss falls, to first order, in proportion to the length of its gradient. So neither side drowns the
+other, and no weight between the two has to be chosen. The joint gradient is cut to length one by
+default, and only opposite gradients have no solution. Each of these steps costs two backward
+passes. Steps of limited length move a well fitted network little, so a short run can forget next to
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +22,6 @@ CARD = MethodCard(
     family="relabelling",
     source="Wu et al., MUNBa: Machine Unlearning via Nash Bargaining, ICCV 2025",
     code="JingWu321/MUNBa Classification/unlearn/MUNBa.py",
-    summary="Retaining and forgetting, the latter as random labels on the forget set, bargain "
-    "over each step: it goes along the bisector of their gradients, whatever their sizes. When "
-    "the forget set is used up, the epoch ends with plain steps on the retain set.",
-    how="Starting from the original, each step takes two gradients: of the loss on a retain "
-    "batch, and of that on a forget batch under random labels. The Nash bargaining solution "
-    "weighs them so that each loss falls, to first order, in proportion to the length of its "
-    "gradient. So neither side drowns the other, and no weight between the two has to be chosen. "
-    "The joint gradient is cut to length one by default, and only opposite gradients have no "
-    "solution. Each of these steps costs two backward passes. Steps of limited length move a well "
-    "fitted network little, so a short run can forget next to nothing.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

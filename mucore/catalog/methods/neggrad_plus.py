@@ -1,4 +1,14 @@
-"""The card of NegGrad+; the function is in mucore/methods/neggrad_plus.py."""
+"""Descends on the retain set and ascends on the forget set in one step, the retain loss weighted
+far higher.
+
+Starting from the original, each step takes one batch of the retain set and one of the forget set,
+which is cycled beside it. By default the loss is the cross-entropy on the former times 0.99, less
+that on the latter times 0.01. Ascent makes the forgotten labels unlikely, and descent at the same
+time restores what this costs on other samples. The forget loss stops pushing at twice the loss of
+blind guessing by default, since it would grow without end. All depends on the weight: too little
+ascent is plain fine-tuning, too much lowers accuracy everywhere. The cost is a few epochs over the
+retain set.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +21,6 @@ CARD = MethodCard(
     family="gradient_ascent",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
     code="meghdadk/SCRUB helper/loops.py",
-    summary="Descends on the retain set and ascends on the forget set in one step, the retain "
-    "loss weighted far higher.",
-    how="Starting from the original, each step takes one batch of the retain set and one of the "
-    "forget set, which is cycled beside it. By default the loss is the cross-entropy on the "
-    "former times 0.99, less that on the latter times 0.01. Ascent makes the forgotten labels "
-    "unlikely, and descent at the same time restores what this costs on other samples. The forget "
-    "loss stops pushing at twice the loss of blind guessing by default, since it would grow "
-    "without end. All depends on the weight: too little ascent is plain fine-tuning, too much "
-    "lowers accuracy everywhere. The cost is a few epochs over the retain set.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

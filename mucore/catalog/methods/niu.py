@@ -1,4 +1,13 @@
-"""The card of NIU; the function is in mucore/methods/niu.py."""
+"""Noise-injection unlearning. Re-initialises the output layer, then adds noise to a few weight
+tensors at a time and trains those on the retain set, and in the end fine-tunes all.
+
+All of the original but the classifier is kept, and at first an epoch on the retain set trains the
+whole network. Each noise epoch then draws nine weight tensors by default, adds normal noise to
+some, and trains only these nine and batch norm. In the last epochs everything trains, and no noise
+is added. Noise erases details at random, and only those that the retain set supports can be learned
+again. No forgotten sample is read, so nothing aims at the forget set, and random samples are often
+still known. All tensors get noise of one size, which hurts those with small weights most.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +26,6 @@ CARD = MethodCard(
     source="NeurIPS 2023 machine unlearning challenge, write-up 459095 (Sun), seventh place; RNI "
     "in Deep Unlearn (Cadet et al., 2024)",
     code="xcadet/deepunlearn munl/unlearning/kgltop7.py (third-party port)",
-    summary="Noise-injection unlearning. Re-initialises the output layer, then adds noise to a "
-    "few weight tensors at a time and trains those on the retain set, and in the end fine-tunes "
-    "all.",
-    how="All of the original but the classifier is kept, and at first an epoch on the retain set "
-    "trains the whole network. Each noise epoch then draws nine weight tensors by default, adds "
-    "normal noise to some, and trains only these nine and batch norm. In the last epochs "
-    "everything trains, and no noise is added. Noise erases details at random, and only those "
-    "that the retain set supports can be learned again. No forgotten sample is read, so nothing "
-    "aims at the forget set, and random samples are often still known. All tensors get noise of "
-    "one size, which hurts those with small weights most.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,15 @@
-"""The card of NTK scrubbing; the function is in mucore/methods/ntk.py."""
+"""Treats the network as linear in its weights, works out how the solution would move without the
+forget set, and moves the weights that way, stretched because a real network has moved further than
+a linear one.
+
+Around the original, the network is replaced by its linear approximation, whose Jacobian defines the
+neural tangent kernel. For a linear model, training is a system of equations, so the solutions with
+and without the forget set can be compared. Each logit of each sample gives one equation; few are
+solved exactly by Cholesky, many by conjugate gradients without a Jacobian. The difference of both
+solutions is added to the weights, stretched by how far training really went from the initial
+weights. A random part of the retain set, 500 samples by default, stands for all of it. Where the
+linear picture fits badly, little is forgotten, and the two solves can cost as much as retraining.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +22,6 @@ CARD = MethodCard(
     family="influence",
     source="Golatkar et al., Forgetting Outside the Box, ECCV 2020",
     code="AdityaGolatkar/SelectiveForgetting Forgetting.ipynb",
-    summary="Treats the network as linear in its weights, works out how the solution would move "
-    "without the forget set, and moves the weights that way, stretched because a real network has "
-    "moved further than a linear one.",
-    how="Around the original, the network is replaced by its linear approximation, whose Jacobian "
-    "defines the neural tangent kernel. For a linear model, training is a system of equations, so "
-    "the solutions with and without the forget set can be compared. Each logit of each sample "
-    "gives one equation; few are solved exactly by Cholesky, many by conjugate gradients without "
-    "a Jacobian. The difference of both solutions is added to the weights, stretched by how far "
-    "training really went from the initial weights. A random part of the retain set, 500 samples "
-    "by default, stands for all of it. Where the linear picture fits badly, little is forgotten, "
-    "and the two solves can cost as much as retraining.",
     reads=frozenset({"retain", "forget", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),

@@ -1,4 +1,11 @@
-"""The card of Original; mucore/training/__init__.py makes it."""
+"""The model trained on all data. Every method starts from a copy of it.
+
+The original has learned the whole training set, the forget set included. Methods that edit weights
+receive a copy each, so none of them sees what another did. Its results show where unlearning
+starts: it usually predicts the forget set as well as any other training data. Membership inference
+can often tell that set from unseen images, and good unlearning ends this advantage. Results that
+stay near these, and not near Retrain's, mean that hardly anything was forgotten.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +16,6 @@ CARD = MethodCard(
     title="Original",
     family="reference",
     source="The trained model before any unlearning.",
-    summary="The model trained on all data. Every method starts from a copy of it.",
-    how="The original has learned the whole training set, the forget set included. Methods that "
-    "edit weights receive a copy each, so none of them sees what another did. Its results show "
-    "where unlearning starts: it usually predicts the forget set as well as any other training "
-    "data. Membership inference can often tell that set from unseen images, and good unlearning "
-    "ends this advantage. Results that stay near these, and not near Retrain's, mean that hardly "
-    "anything was forgotten.",
     reads=frozenset(),
     tasks=EVERY_TASK,
 )

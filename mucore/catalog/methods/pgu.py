@@ -1,4 +1,14 @@
-"""The card of PGU; the function is in mucore/methods/pgu.py."""
+"""Makes the true class of the forget set unlikely, moving weights only in directions that the
+inputs of the retain set hardly use. Stops when the forget set is predicted worse than unseen data.
+
+A record holds the second moments of each layer's inputs over the training set, and those of the
+forget set are subtracted. The leading directions of what remains are those that retained images
+use; by default they cover 90 percent of the singular values' sum. The original trains on the forget
+set alone, and each gradient loses its part in these directions. Outputs on retained images thus
+change little, although none of them is read. Validation data are needed to stop, and the record
+grows with the square of a layer's inputs. Protecting too much leaves no room to forget, and too
+little costs accuracy.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +28,6 @@ CARD = MethodCard(
     source="Hoang et al., Learn to Unlearn for Deep Neural Networks (projected gradient "
     "unlearning), WACV 2024",
     code="hnanhtuan/projected_gradient_unlearning utils/unlearn_utils.py",
-    summary="Makes the true class of the forget set unlikely, moving weights only in directions "
-    "that the inputs of the retain set hardly use. Stops when the forget set is predicted worse "
-    "than unseen data.",
-    how="A record holds the second moments of each layer's inputs over the training set, and "
-    "those of the forget set are subtracted. The leading directions of what remains are those "
-    "that retained images use; by default they cover 90 percent of the singular values' sum. The "
-    "original trains on the forget set alone, and each gradient loses its part in these "
-    "directions. Outputs on retained images thus change little, although none of them is read. "
-    "Validation data are needed to stop, and the record grows with the square of a layer's "
-    "inputs. Protecting too much leaves no room to forget, and too little costs accuracy.",
     reads=frozenset({"forget", "validation", "training_record"}),
     tasks=EVERY_TASK,
     records=("layer_moments",),

@@ -1,4 +1,14 @@
-"""The card of Pseudo-labels; the function is in mucore/methods/pseudo_labels.py."""
+"""Gives each forgotten sample the label that the original finds second most likely, and trains on
+the forget set alone. With the null-space projection (UNSC) weights move only in directions that the
+inputs of the kept classes do not use.
+
+The new label of a forgotten image is the original's best class other than the true one and those
+that go. The original then trains on these labels with batch norm frozen by default. The new class
+usually lies just across the decision boundary, so a small shift should do and the rest stay as it
+is. Without the null-space option nothing protects the retain set; with it, some retained samples of
+each class must be read. The last layers can do most of the work, so features may still tell the
+forgotten class. Random samples of all classes pull many boundaries at once and cost much accuracy.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +24,6 @@ CARD = MethodCard(
     source="Chen et al., Machine Unlearning via Null Space Calibration (UNSC), IJCAI 2024; first "
     "step alone: Are We Truly Forgetting?",
     code="HQC-ML/UNSC utils.py and notebooks",
-    summary="Gives each forgotten sample the label that the original finds second most likely, "
-    "and trains on the forget set alone. With the null-space projection (UNSC) weights move only "
-    "in directions that the inputs of the kept classes do not use.",
-    how="The new label of a forgotten image is the original's best class other than the true one "
-    "and those that go. The original then trains on these labels with batch norm frozen by "
-    "default. The new class usually lies just across the decision boundary, so a small shift "
-    "should do and the rest stay as it is. Without the null-space option nothing protects the "
-    "retain set; with it, some retained samples of each class must be read. The last layers can "
-    "do most of the work, so features may still tell the forgotten class. Random samples of all "
-    "classes pull many boundaries at once and cost much accuracy.",
     reads=frozenset({"forget"}),
     tasks=EVERY_TASK,
     parameters=(

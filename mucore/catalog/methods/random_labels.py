@@ -1,4 +1,13 @@
-"""The card of Random labels; the function is in mucore/methods/random_labels.py."""
+"""Gives the forget set random labels and trains on both sets.
+
+The original trains on, and by default each epoch begins with a pass over the forget set. Whenever a
+sample comes up there, a new label is drawn for it from all classes, the true one included.
+Contradictory labels undo the link between image and class, so predictions on the forget set become
+flat. A pass over the retain set with its true labels follows and repairs the rest. It needs no
+record and no second network, but an epoch reads the whole training set. Flat predictions are a
+trace in themselves, since Retrain is surer of most such samples; membership inference by confidence
+notices.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +21,6 @@ CARD = MethodCard(
     source="Graves et al., AAAI 2021; Golatkar et al., CVPR 2020; settings of SalUn (Fan et al., "
     "ICLR 2024)",
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
-    summary="Gives the forget set random labels and trains on both sets.",
-    how="The original trains on, and by default each epoch begins with a pass over the forget "
-    "set. Whenever a sample comes up there, a new label is drawn for it from all classes, the "
-    "true one included. Contradictory labels undo the link between image and class, so "
-    "predictions on the forget set become flat. A pass over the retain set with its true labels "
-    "follows and repairs the rest. It needs no record and no second network, but an epoch reads "
-    "the whole training set. Flat predictions are a trace in themselves, since Retrain is surer "
-    "of most such samples; membership inference by confidence notices.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

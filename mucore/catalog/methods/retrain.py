@@ -1,4 +1,13 @@
-"""The card of Retrain; mucore/training/__init__.py makes it."""
+"""Trains a new model on the retain set alone, with the recipe of the original for the same number
+of epochs. Its result is what every other method tries to reach at a lower price.
+
+It begins with initial weights, by default the very ones that the original began with. Training then
+runs as it did before, with fewer steps an epoch, because the forget set is missing from the data.
+No forgotten sample enters any gradient, so there is no influence to remove and unlearning is exact.
+It still predicts many forgotten samples correctly where similar ones remain, because it
+generalises: zero accuracy on the forget set is no aim in itself. The price is a whole training for
+each request, and another seed gives slightly different numbers.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +19,6 @@ CARD = MethodCard(
     title="Retrain",
     family="reference",
     source="Gold standard of exact unlearning; recipe of the original model",
-    summary="Trains a new model on the retain set alone, with the recipe of the original for the "
-    "same number of epochs. Its result is what every other method tries to reach at a lower price.",
-    how="It begins with initial weights, by default the very ones that the original began with. "
-    "Training then runs as it did before, with fewer steps an epoch, because the forget set is "
-    "missing from the data. No forgotten sample enters any gradient, so there is no influence to "
-    "remove and unlearning is exact. It still predicts many forgotten samples correctly where "
-    "similar ones remain, because it generalises: zero accuracy on the forget set is no aim in "
-    "itself. The price is a whole training for each request, and another seed gives slightly "
-    "different numbers.",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
     parameters=(

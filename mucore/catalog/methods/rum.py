@@ -1,4 +1,15 @@
-"""The card of RUM; the function is in mucore/methods/rum.py."""
+"""Sorts the forget set by how memorised each sample seems and splits it in three. The least
+memorised third is left alone, the middle one is forgotten by fine-tuning, the most memorised one by
+SalUn, in this order.
+
+Each forgotten sample gets a score, by default the higher the less sure the original is of its
+label. Samples that fit the general pattern would be predicted alike without them, so there is
+little to forget, while memorised ones need real effort. Each group therefore gets a treatment of
+its own strength, and samples whose turn is still to come count as retained. The retain set is
+needed, and some other scores read validation data or a record of training. The score only stands in
+for true memorisation, which would take many retrained networks. Later steps can undo what earlier
+ones reached, and their costs add up.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +43,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Zhao et al., What Makes Unlearning Hard and What to Do About It, NeurIPS 2024",
     code="kairanzhao/RUM main_rum.py",
-    summary="Sorts the forget set by how memorised each sample seems and splits it in three. The "
-    "least memorised third is left alone, the middle one is forgotten by fine-tuning, the most "
-    "memorised one by SalUn, in this order.",
-    how="Each forgotten sample gets a score, by default the higher the less sure the original is "
-    "of its label. Samples that fit the general pattern would be predicted alike without them, so "
-    "there is little to forget, while memorised ones need real effort. Each group therefore gets "
-    "a treatment of its own strength, and samples whose turn is still to come count as retained. "
-    "The retain set is needed, and some other scores read validation data or a record of "
-    "training. The score only stands in for true memorisation, which would take many retrained "
-    "networks. Later steps can undo what earlier ones reached, and their costs add up.",
     reads=frozenset({"retain", "forget", "training_record"}),
     records=("learning_events",),
     no_records_when={"proxy": ("confidence", "curvature", "heldout_retrain")},

@@ -1,4 +1,13 @@
-"""The card of SalUn; the function is in mucore/methods/salun.py."""
+"""Random labels, but only the half of the weights to which the forget loss is most sensitive may
+move.
+
+The gradient of the forget set's loss is summed at the original's weights. By default half of the
+weights, those with the largest absolute sums, may move, and all others keep their exact values.
+Each epoch passes over the forget set under newly drawn labels, then over the retain set under its
+own. The mask confines the change to weights that act on the forget set, so other abilities should
+suffer less than under plain relabelling. Too low a learning rate forgets next to nothing. Unsure
+answers where Retrain is sure are a trace that membership inference by confidence can find.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +20,6 @@ CARD = MethodCard(
     family="sparsity",
     source="Fan et al., SalUn, ICLR 2024",
     code="OPTML-Group/Unlearn-Saliency Classification/unlearn/RL.py",
-    summary="Random labels, but only the half of the weights to which the forget loss is most "
-    "sensitive may move.",
-    how="The gradient of the forget set's loss is summed at the original's weights. By default "
-    "half of the weights, those with the largest absolute sums, may move, and all others keep "
-    "their exact values. Each epoch passes over the forget set under newly drawn labels, then "
-    "over the retain set under its own. The mask confines the change to weights that act on the "
-    "forget set, so other abilities should suffer less than under plain relabelling. Too low a "
-    "learning rate forgets next to nothing. Unsure answers where Retrain is sure are a trace that "
-    "membership inference by confidence can find.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,15 @@
-"""The card of SCAR; the function is in mucore/methods/scar.py."""
+"""Moves the features of each forgotten sample to the nearest other class by Mahalanobis distance,
+while the original's outputs on stand-in images hold the rest. Classes that are forgotten already
+stop moving. Stops below an accuracy target.
+
+From the original's features, mean and covariance of every kept class are computed over the retain
+set. Mahalanobis distance takes the shape of these clusters into account, and each forgotten sample
+gets its target once, at the start. A student lowers this distance and, on other images, its
+divergence from the frozen original. Forgotten samples thus end up in foreign clusters while other
+answers should stay. The retain set provides those images by default; made-up ones can take their
+place but say less about real ones. Validation data are needed to stop, and moved samples become
+wrong where Retrain would often be right.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +23,6 @@ CARD = MethodCard(
     family="features",
     source="Bonato et al., Is Retain Set All You Need in Machine Unlearning?, ECCV 2024",
     code="jbonato1/SCAR src/Unlearning_methods.py",
-    summary="Moves the features of each forgotten sample to the nearest other class by "
-    "Mahalanobis distance, while the original's outputs on stand-in images hold the rest. Classes "
-    "that are forgotten already stop moving. Stops below an accuracy target.",
-    how="From the original's features, mean and covariance of every kept class are computed over "
-    "the retain set. Mahalanobis distance takes the shape of these clusters into account, and "
-    "each forgotten sample gets its target once, at the start. A student lowers this distance "
-    "and, on other images, its divergence from the frozen original. Forgotten samples thus end up "
-    "in foreign clusters while other answers should stay. The retain set provides those images by "
-    "default; made-up ones can take their place but say less about real ones. Validation data are "
-    "needed to stop, and moved samples become wrong where Retrain would often be right.",
     reads=frozenset({"retain", "forget", "validation"}),
     tasks_reason="it moves features to the cluster of another class, and images with attributes "
     "fall into no classes.",

@@ -1,4 +1,14 @@
-"""The card of SCRUB; the function is in mucore/methods/scrub.py."""
+"""A student starts as a copy of the original. It moves away from it on the forget set and back
+towards it on the retain set, in turn; after a few epochs it only moves back.
+
+Teacher and student both begin as the original, and only the student trains. In the early epochs, a
+pass over the forget set maximises the divergence between their predictions. Each epoch then passes
+over the retain set, where the student lowers its cross-entropy and its divergence from the teacher.
+The first kind of pass drives out what was learned from the forget set, and the second restores what
+suffered with it. The divergence has no upper limit, so rate and number of these passes decide
+between no effect and collapse. Too many errors on the forget set are a trace as well, which
+membership inference can use.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +21,6 @@ CARD = MethodCard(
     family="teacher",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
     code="meghdadk/SCRUB thirdparty/repdistiller/helper/loops.py",
-    summary="A student starts as a copy of the original. It moves away from it on the forget set "
-    "and back towards it on the retain set, in turn; after a few epochs it only moves back.",
-    how="Teacher and student both begin as the original, and only the student trains. In the "
-    "early epochs, a pass over the forget set maximises the divergence between their predictions. "
-    "Each epoch then passes over the retain set, where the student lowers its cross-entropy and "
-    "its divergence from the teacher. The first kind of pass drives out what was learned from the "
-    "forget set, and the second restores what suffered with it. The divergence has no upper "
-    "limit, so rate and number of these passes decide between no effect and collapse. Too many "
-    "errors on the forget set are a trace as well, which membership inference can use.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

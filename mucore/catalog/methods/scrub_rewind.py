@@ -1,4 +1,15 @@
-"""The card of SCRUB+R; the function is in mucore/methods/scrub_rewind.py."""
+"""SCRUB with a checkpoint after every epoch. It goes back to the one whose error on the forget set
+is nearest to the error on unseen samples of the same classes, so that forgetting does not give
+itself away.
+
+SCRUB runs in full while copies of the weights are kept, the original among them. The last of these
+is tested on validation samples, weighted so that classes are as frequent as in the forget set. That
+error is the target: Retrain has never seen the forget set and should do about as well on it as on
+such samples. The kept weights whose forget error comes nearest are the result, so membership
+inference finds neither too few errors nor too many. It can only choose among states that SCRUB
+passed through, which undoes excess and adds no forgetting. It needs validation data and room for
+the copies.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +24,6 @@ CARD = MethodCard(
     family="teacher",
     source="Kurmanji et al., Towards Unbounded Machine Unlearning, NeurIPS 2023",
     code="meghdadk/SCRUB MIA_experiments.ipynb",
-    summary="SCRUB with a checkpoint after every epoch. It goes back to the one whose error on "
-    "the forget set is nearest to the error on unseen samples of the same classes, so that "
-    "forgetting does not give itself away.",
-    how="SCRUB runs in full while copies of the weights are kept, the original among them. The "
-    "last of these is tested on validation samples, weighted so that classes are as frequent as "
-    "in the forget set. That error is the target: Retrain has never seen the forget set and "
-    "should do about as well on it as on such samples. The kept weights whose forget error comes "
-    "nearest are the result, so membership inference finds neither too few errors nor too many. "
-    "It can only choose among states that SCRUB passed through, which undoes excess and adds no "
-    "forgetting. It needs validation data and room for the copies.",
     reads=frozenset({"retain", "forget", "validation"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,15 @@
-"""The card of Second-order influence; the function is in mucore/methods/second_order.py."""
+"""The gradients of First-order influence, multiplied by the inverse Hessian of the retain set: a
+Newton step to where training without the forget set would end. Exact for a quadratic loss; next to
+nothing for a deep network that fits everything.
+
+Leaving out the forget set changes the training loss, and the inverse Hessian says how its minimum
+moves in response. That Hessian, of the retain set and whatever replaces the forget set, is never
+formed. Conjugate gradients use only products with vectors, by default those of the Gauss-Newton
+matrix, which has no negative curvature and rests on samples near a boundary, read first. Weights
+then move far where the retain loss is flat, as far as damping lets them, and little where it is
+steep. LiSSA, the official code's series of products on random batches, is a choice that seldom
+solves a deep network's system (status: unsolved). Many passes over retain data make it expensive.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +23,6 @@ CARD = MethodCard(
     family="influence",
     source="Warnecke et al., Machine Unlearning of Features and Labels, NDSS 2023",
     code="alewarne/MachineUnlearning Applications/Poisoning/unlearn/second_order.py",
-    summary="The gradients of First-order influence, multiplied by the inverse Hessian of the "
-    "retain set: a Newton step to where training without the forget set would end. Exact for a "
-    "quadratic loss; next to nothing for a deep network that fits everything.",
-    how="Leaving out the forget set changes the training loss, and the inverse Hessian says how "
-    "its minimum moves in response. That Hessian, of the retain set and whatever replaces the "
-    "forget set, is never formed. Conjugate gradients use only products with vectors, by default "
-    "those of the Gauss-Newton matrix, which has no negative curvature and rests on samples near "
-    "a boundary, read first. Weights then move far where the retain loss is flat, as far as "
-    "damping lets them, and little where it is steep. LiSSA, the official code's series of "
-    "products on random batches, is a choice that seldom solves a deep network's system (status: "
-    "unsolved). Many passes over retain data make it expensive.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

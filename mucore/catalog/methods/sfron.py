@@ -1,4 +1,13 @@
-"""The card of SFRon; the function is in mucore/methods/sfron.py."""
+"""Ascends on forget samples, the well fitted ones weighted most, moving only weights that matter
+more to them than to the retain set; descends on the retain set in between.
+
+At the original, the diagonal Fisher information of all weights is estimated once for each of the
+two sets. Weights with at least as much information for the forget set as for the retain set form
+the mask of the ascent. By default one masked step precedes five free ones on the retain set, and
+its strength falls to zero, so the end is repair alone. Small losses weigh most, which spares
+samples that are forgotten already, and the mask should leave retained knowledge alone. The retain
+steps make up most of the cost. Too much strength forgets far more than Retrain and lowers accuracy.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +21,6 @@ CARD = MethodCard(
     source="Huang et al., Unified Gradient-Based Machine Unlearning with Remain Geometry "
     "Enhancement, NeurIPS 2024",
     code="K1nght/Unified-Unlearning-w-Remain-Geometry Classification/unlearn/sfron.py",
-    summary="Ascends on forget samples, the well fitted ones weighted most, moving only weights "
-    "that matter more to them than to the retain set; descends on the retain set in between.",
-    how="At the original, the diagonal Fisher information of all weights is estimated once for "
-    "each of the two sets. Weights with at least as much information for the forget set as for "
-    "the retain set form the mask of the ascent. By default one masked step precedes five free "
-    "ones on the retain set, and its strength falls to zero, so the end is repair alone. Small "
-    "losses weigh most, which spares samples that are forgotten already, and the mask should "
-    "leave retained knowledge alone. The retain steps make up most of the cost. Too much strength "
-    "forgets far more than Retrain and lowers accuracy.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

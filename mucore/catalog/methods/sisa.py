@@ -1,4 +1,16 @@
-"""The card of SISA; the function is in mucore/methods/sisa.py."""
+"""Instead of one model, an ensemble: the training set is cut into shards, and each trains a model
+of its own, slice by slice. A request trains only those shards again, from the first slice it
+touches. The shards vote. Many forgotten samples touch every shard, and then it costs as much as
+Retrain.
+
+The training set is shuffled and cut before any training, and each network only ever sees its own
+shard. Slices of a shard come in one after the other, with a checkpoint after each of them. At a
+request, an affected shard returns to the checkpoint before its first slice with a forgotten sample,
+and trains on without the forget set. All other networks stay as they are: no forgotten sample ever
+reached them, so the result is exact. It needs these checkpoints and cannot repair an existing
+single network. Each member learns from a fraction of the data, so accuracy is usually below that of
+one network.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +23,6 @@ CARD = MethodCard(
     family="exact",
     source="Bourtoule et al., Machine Unlearning, IEEE S&P 2021",
     code="cleverhans-lab/machine-unlearning sisa.py",
-    summary="Instead of one model, an ensemble: the training set is cut into shards, and each "
-    "trains a model of its own, slice by slice. A request trains only those shards again, from "
-    "the first slice it touches. The shards vote. Many forgotten samples touch every shard, and "
-    "then it costs as much as Retrain.",
-    how="The training set is shuffled and cut before any training, and each network only ever "
-    "sees its own shard. Slices of a shard come in one after the other, with a checkpoint after "
-    "each of them. At a request, an affected shard returns to the checkpoint before its first "
-    "slice with a forgotten sample, and trains on without the forget set. All other networks stay "
-    "as they are: no forgotten sample ever reached them, so the result is exact. It needs these "
-    "checkpoints and cannot repair an existing single network. Each member learns from a fraction "
-    "of the data, so accuracy is usually below that of one network.",
     reads=frozenset({"retain", "training_record"}),
     tasks=EVERY_TASK,
     records=("shards",),

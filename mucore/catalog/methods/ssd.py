@@ -1,4 +1,14 @@
-"""The card of SSD; the function is in mucore/methods/ssd.py."""
+"""Shrinks the weights that matter more for the forget set than for the training set, by Fisher
+information. No training.
+
+Every weight of the original gets two importances, one from the forget set and one from the whole
+training set. Importance is the diagonal of the Fisher information, by default from squared
+gradients of whole batches. A weight is selected if the first is more than α times the second.
+Selected weights are multiplied by the ratio of second to first, so the most specialised shrink most
+while shared knowledge should survive. The cost is little more than one pass of gradients over all
+data, but nothing repairs the retain set afterwards. A low α wrecks the network, and a high one
+selects nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +25,6 @@ CARD = MethodCard(
     family="influence",
     source="Foster et al., Selective Synaptic Dampening, AAAI 2024",
     code="if-loops/selective-synaptic-dampening src/ssd.py",
-    summary="Shrinks the weights that matter more for the forget set than for the training set, "
-    "by Fisher information. No training.",
-    how="Every weight of the original gets two importances, one from the forget set and one from "
-    "the whole training set. Importance is the diagonal of the Fisher information, by default "
-    "from squared gradients of whole batches. A weight is selected if the first is more than α "
-    "times the second. Selected weights are multiplied by the ratio of second to first, so the "
-    "most specialised shrink most while shared knowledge should survive. The cost is little more "
-    "than one pass of gradients over all data, but nothing repairs the retain set afterwards. A "
-    "low α wrecks the network, and a high one selects nothing.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,13 @@
-"""The card of Unrolling SGD; the function is in mucore/methods/unrolling.py."""
+"""Adds the gradients that the forget set had at the start of training back to the final weights, as
+if those first steps had never been taken, and fine-tunes on the retain set.
+
+To first order, SGD moves the weights against each batch's gradient at the initial weights, once in
+every epoch. The part of the forget set in this is its gradient there, times learning rate and
+epochs. The initial weights come from their seed or a record of training, and the gradients of the
+forget batches are summed at them. Multiplied by the chosen rate and epochs, the sum goes onto the
+original's weights, and a few epochs on the retain set follow. The expansion ignores that later
+steps build on earlier ones, so little is often forgotten after a long training with momentum.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +21,6 @@ CARD = MethodCard(
     source="Thudi et al., Unrolling SGD, EuroS&P 2022; E and the initial weights as MUBox (SACMAT "
     "2025) words it",
     code="cleverhans-lab/unrolling-sgd Unlearning/correlation_verification.py",
-    summary="Adds the gradients that the forget set had at the start of training back to the "
-    "final weights, as if those first steps had never been taken, and fine-tunes on the retain "
-    "set.",
-    how="To first order, SGD moves the weights against each batch's gradient at the initial "
-    "weights, once in every epoch. The part of the forget set in this is its gradient there, "
-    "times learning rate and epochs. The initial weights come from their seed or a record of "
-    "training, and the gradients of the forget batches are summed at them. Multiplied by the "
-    "chosen rate and epochs, the sum goes onto the original's weights, and a few epochs on the "
-    "retain set follow. The expansion ignores that later steps build on earlier ones, so little "
-    "is often forgotten after a long training with momentum.",
     reads=frozenset({"retain", "forget", "training_record"}),
     tasks=EVERY_TASK,
     records=("initial",),

@@ -1,4 +1,16 @@
-"""The card of UNSIR; the function is in mucore/methods/unsir.py."""
+"""Makes noise against what is to be forgotten, impairs the network by training on it, and repairs
+it on the retain set. For whole classes the noise carries the label of a forgotten class and no
+forgotten image is read. For samples the noise is driven away from their outputs and carries
+retained labels.
+
+Both forms start from the original, and learning nonsense is meant to overwrite what the weights
+hold of the forgotten part. For whole classes, noise images are optimised for a high loss of the
+original on that class. One epoch trains on this noise and up to 1,000 retained samples of each
+class, another on those samples alone. For single samples, each forgotten batch gets fresh noise,
+which is trained together with a retain batch. An epoch over the retain set ends this form. The rate
+of the impairing steps is delicate: a high one lowers accuracy on retained data, and a low one
+leaves the forget set intact.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +24,6 @@ CARD = MethodCard(
     source="Tarun et al., Fast Yet Effective Machine Unlearning, TNNLS 2023; instance form of "
     "Choi and Na (MUFAC and MUCAC), 2023",
     code="vikram2000b/Fast-Machine-Unlearning; ndb796/MachineUnlearning 01_MUFAC",
-    summary="Makes noise against what is to be forgotten, impairs the network by training on it, "
-    "and repairs it on the retain set. For whole classes the noise carries the label of a "
-    "forgotten class and no forgotten image is read. For samples the noise is driven away from "
-    "their outputs and carries retained labels.",
-    how="Both forms start from the original, and learning nonsense is meant to overwrite what the "
-    "weights hold of the forgotten part. For whole classes, noise images are optimised for a high "
-    "loss of the original on that class. One epoch trains on this noise and up to 1,000 retained "
-    "samples of each class, another on those samples alone. For single samples, each forgotten "
-    "batch gets fresh noise, which is trained together with a retain batch. An epoch over the "
-    "retain set ends this form. The rate of the impairing steps is delicate: a high one lowers "
-    "accuracy on retained data, and a low one leaves the forget set intact.",
     reads=frozenset({"retain", "forget"}),
     tasks=EVERY_TASK,
     parameters=(

@@ -1,4 +1,12 @@
-"""The card of Uploaded weights; it has no function: runner/execute.py loads the file."""
+"""Computes nothing: loads weights from a file and measures them as the result of a method. They may
+come from unlearning code that is not included here, run on the same forget set. What they cost is
+not known.
+
+The weights go into the chosen network, which then passes through the same metrics as any other
+result. Whether they come from the same original, recipe and forget set cannot be read off a file,
+so the person who brings it is answerable for that. What it cost stays blank, so only the quality of
+the result can be compared.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +18,6 @@ CARD = MethodCard(
     title="Uploaded weights",
     family="own",
     source="A file of the user",
-    summary="Computes nothing: loads weights from a file and measures them as the result of a "
-    "method. They may come from unlearning code that is not included here, run on the same forget "
-    "set. What they cost is not known.",
-    how="The weights go into the chosen network, which then passes through the same metrics as "
-    "any other result. Whether they come from the same original, recipe and forget set cannot be "
-    "read off a file, so the person who brings it is answerable for that. What it cost stays "
-    "blank, so only the quality of the result can be compared.",
     reads=frozenset(),
     parameters=(
         setting("file", "file", "")(
