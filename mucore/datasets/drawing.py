@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -28,7 +27,6 @@ log = logging.getLogger("mucore")
 
 Number = np.ndarray | float  # one an image, (n, 1, 1), or the same for all
 ROWS = 32  # images drawn at once; their float32 planes fit the processor's cache
-LONG = 100  # rounds of drawing from which on progress is told
 Arrays = dict[str, np.ndarray]
 
 
@@ -166,61 +164,26 @@ def to_bytes(image: np.ndarray) -> np.ndarray:
     return np.rint(np.clip(image, 0, 1) * 255).astype(np.uint8)
 
 
-def in_parts(
-    draw: Callable[[int, int], np.ndarray], count: int, *, what: str, each: int = ROWS
-) -> np.ndarray:
-    """`draw(first, last)` over 0..count in threads, joined in order, with progress in the log and
-    on a terminal.
-    """
-    starts = range(0, count, each)
-    parts, told = [], 0
+def in_parts(draw: Callable[[int, int], np.ndarray], count: int, *, each: int = ROWS) -> np.ndarray:
+    """`draw(first, last)` over 0..count in threads, joined in order."""
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        for number, part in enumerate(
-            pool.map(lambda start: draw(start, min(start + each, count)), starts), start=1
-        ):
-            parts.append(part)
-            if (quarter := 4 * number // len(starts)) > told and len(starts) >= LONG:
-                told = quarter
-                _tell(f"Drawing {what}: {25 * quarter} %")
-    return np.concatenate(parts)
+        starts = range(0, count, each)
+        parts = pool.map(lambda start: draw(start, min(start + each, count)), starts)
+        return np.concatenate([*parts])
 
 
-def kept(
-    path: Path, draw: Callable[[], Arrays], *, wanted: Callable[[Arrays], bool]
-) -> tuple[Arrays, tuple[str, ...]]:
-    """The arrays of the npz file at `path`; drawn and written there if it is missing, damaged or
-    not what is `wanted`.
-
-    Also gives notes for the reader: one where the file could not be written.
-    """
+def kept(path: Path, draw: Callable[[], Arrays]) -> Arrays:
+    """The arrays of the npz file at `path`; drawn and written there if it is missing or damaged."""
     try:
-        # closes the file of a broken archive too
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
-            found = {name: content[name] for name in content.files}
-        if wanted(found):
-            return found, ()
-        log.info("%s is not what it should hold; drawing it again", path)
-    except FileNotFoundError:
-        pass
-    except (ValueError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        # TypeError: a single array, no archive
-        log.info("%s is damaged (%s); drawing it again", path, error)
+        with np.load(path, allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+    except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        log.info("%s is drawn, as it cannot be read: %s", path, error)
     arrays = draw()
     try:
         # of two processes that draw at once, each leaves a whole file
         with whole_file(path) as temporary, temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
     except OSError as error:
-        return arrays, (
-            (
-                f"The drawn images could not be kept in {path.parent} ({error.strerror or error}), "
-                "so they are drawn again in every process."
-            ),
-        )
-    return arrays, ()
-
-
-def _tell(sentence: str) -> None:
-    log.info(sentence)
-    if sys.stderr.isatty():
-        print(sentence, file=sys.stderr, flush=True)
+        log.warning("%s cannot be kept, so every process draws it again: %s", path, error)
+    return arrays

@@ -55,10 +55,9 @@ def load(name: str, root: Path) -> Splits:
     """
     card, wanted = catalog.dataset(name), SETS[name]
     per_letter = sum(wanted.images)
-    content, notes = kept(
+    content = kept(
         root / f"{name}-{card.revision}.npz",
-        lambda: {"x": draw(wanted.style, wanted.letters, per_letter, what=name)},
-        wanted=lambda found: found.keys() == {"x"} and _whole(found["x"], wanted),
+        lambda: {"x": draw(wanted.style, wanted.letters, per_letter)},
     )
     cuts = np.split(content["x"], np.cumsum(wanted.images)[:2], 1)
     parts = (
@@ -73,13 +72,10 @@ def load(name: str, root: Path) -> Splits:
         test=test,
         class_names=card.class_names,
         natural=card.augmentation,
-        notes=notes,
     )
 
 
-def draw(
-    style: str, letters: tuple[tuple[str, int], ...], images: int, *, what: str = "glyphs"
-) -> np.ndarray:
+def draw(style: str, letters: tuple[tuple[str, int], ...], images: int) -> np.ndarray:
     """(len(letters), images, 32, 32) uint8, white on black. An image is the same whatever else is
     drawn.
     """
@@ -92,18 +88,7 @@ def draw(
             [_write(style, *letters[at], images) for at in range(first, last)]
         ),
         len(letters),
-        what=what,
         each=1,
-    )
-
-
-def _whole(x: np.ndarray, wanted: Set) -> bool:
-    """Whether these are the images of a set, drawn as they are drawn now; judged by the first image
-    of its last letter.
-    """
-    shape = (len(wanted.letters), sum(wanted.images), SIZE, SIZE)
-    return x.shape == shape and np.array_equal(
-        x[-1, 0], draw(wanted.style, wanted.letters[-1:], 1)[0, 0]
     )
 
 

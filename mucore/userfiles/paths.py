@@ -14,20 +14,16 @@ def path(text: str, *, what: str = "A path") -> Path:
     """The path of a text, `~` and `~user` for their folders. Raises `BadFile` for one that no
     system takes; `what` opens the sentence.
     """
-    if "\0" in text:
-        raise BadFile(f"{what} may not hold the character NUL, but got {said(text)}.")
     try:
-        text.encode()
-    except UnicodeEncodeError:  # the bytes of a name that is no text, which no database keeps
-        raise BadFile(f"{what} must be text, but got {said(text)}. Rename what it names.") from None
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        user = text.partition("/")[0]
-        raise BadFile(
-            f"{what} begins with {said(user)}, but this machine knows no folder of such a user. "
-            "Write the whole path."
-        ) from None
+        text.encode()  # no database keeps the bytes of a name that is no text
+        if "\0" not in text:
+            return Path(text).expanduser()
+    except (UnicodeEncodeError, RuntimeError):
+        pass
+    raise BadFile(
+        f"{what} must be one that this machine can have, but got {said(text)}. Write the whole "
+        "path, in text."
+    )
 
 
 def default_home() -> Path:

@@ -33,8 +33,7 @@ def test_values_by_hand(text: str, wanted: float):
     "text",
     [
         *("", "a +", "c", "a.real", "__import__('os')", "[1]", "open('x')", "a / 0", "a + kind"),
-        *("a[0]", "1 if 'a' + kind == 'aoff' else 2", "1 if kind * 2 == 'b' else 2", "'3' ** 2"),
-        *("1 if (1, 2) * 2 == a else 2", "none + 1"),
+        *("a[0]", "'3' ** 2", "none + 1", "min(*[1, 2])", "(lambda: 1)()"),
     ],
 )
 def test_anything_else_is_refused(text: str):

@@ -39,11 +39,7 @@ def load(name: str, root: Path) -> Splits:
     card = catalog.dataset(name)
     people = sum(PEOPLE.values())
     revision = catalog.dataset("faces").revision  # one file for both tasks
-    content, notes = kept(
-        root / f"faces-{revision}.npz",
-        lambda: draw(np.arange(people)),
-        wanted=lambda found: _whole(found, people),
-    )
+    content = kept(root / f"faces-{revision}.npz", lambda: draw(np.arange(people)))
     labels = content["attributes" if card.task == "attributes" else "age"]
     if card.attribute:
         labels = content["attributes"][:, ATTRIBUTES.index(card.attribute)]
@@ -55,12 +51,7 @@ def load(name: str, root: Path) -> Splits:
         )
         first += count
     return assemble(
-        name,
-        **parts,
-        class_names=card.class_names,
-        natural=card.augmentation,
-        task=card.task,
-        notes=notes,
+        name, **parts, class_names=card.class_names, natural=card.augmentation, task=card.task
     )
 
 
@@ -78,27 +69,10 @@ def draw(people: np.ndarray | list[int], images: int = IMAGES) -> Arrays:
         return portraits({name: values[first:last] for name, values in traits.items()})
 
     count = len(people) * images
-    x = (
-        in_parts(some, count, what="faces, once")
-        if count
-        else np.zeros((0, SIZE, SIZE, 3), np.uint8)
-    )
+    x = in_parts(some, count) if count else np.zeros((0, SIZE, SIZE, 3), np.uint8)
     return {
         "x": x,
         "age": traits["age"].astype(np.int64),
         "attributes": np.stack([traits[name] for name in ATTRIBUTES], 1).astype(np.int64),
         "identity": np.repeat(people, images),
     }
-
-
-def _whole(found: Arrays, people: int) -> bool:
-    """Whether these are the arrays of that many people, drawn as they are drawn now; judged by the
-    first picture of the last person.
-    """
-    last = draw([people - 1], 1)
-    n = people * IMAGES
-    return found.keys() == last.keys() and all(
-        array.shape == (n, *last[name].shape[1:])
-        and np.array_equal(array[n - IMAGES], last[name][0])
-        for name, array in found.items()
-    )
