@@ -217,7 +217,7 @@ class DatasetCard:
     title: str
     source: str
     licence: str
-    classes: int | None = None  # None: known after loading
+    classes: int | None = None  # of `class_names`; None without: known after loading
     shape: tuple[int, int, int] | None = None  # channels, height, width
     sizes: tuple[int, int, int] | None = None  # training, validation, test
     about: tuple[int, int, int] | None = None  # where the card cannot say exactly, for estimates
@@ -235,6 +235,10 @@ class DatasetCard:
     attribute: str = ""  # of a data set of attributes, the one that makes its two classes
     revision: int = 1
 
+    def __post_init__(self) -> None:
+        if self.class_names:
+            object.__setattr__(self, "classes", len(self.class_names))
+
     def alone(self) -> tuple[DatasetCard, ...]:
         """A card for each attribute of a set of attributes: the same images in two classes, without
         it and with it ("mucac-smiling").
@@ -245,7 +249,6 @@ class DatasetCard:
                 id=f"{self.id}-{name}",
                 title=f"{self.title.partition(',')[0]}, {name} or not",
                 source=f"As {self.title}, with the label {name} alone. {self.source}",
-                classes=2,
                 class_names=(f"not {name}", name),
                 task="classes",
                 attribute=name,

@@ -98,7 +98,6 @@ DRAWN: tuple[DatasetCard, ...] = (
         source="Drawn by this project: 20 letters each of six invented scripts; stands in for "
         "ImageNet where classes are forgotten whose features other tasks use",
         licence=_LICENCE,
-        classes=len(SCRIPTS) * len(SOURCE_LETTERS),
         shape=(1, 32, 32),
         sizes=(12_000, 1_200, 3_000),
         embedded=True,

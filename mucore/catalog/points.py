@@ -17,7 +17,6 @@ def _card(shape: str) -> DatasetCard:
         source="Drawn by this project: points in the plane, one pixel of two channels each. The "
         "first training point of each class is an outlier",
         licence="MIT, as this project",
-        classes=CLASSES[shape],
         shape=(2, 1, 1),
         sizes=COUNTS,
         embedded=True,

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +34,10 @@ class Chosen:
 
     rows: list[int]
     hash: str
-    classes: tuple[int, ...] = ()
-    class_names: tuple[str, ...] = ()
-    told: identity.Description | None = None
-    splits: Splits | None = None
+    classes: tuple[int, ...]
+    class_names: tuple[str, ...]
+    told: identity.Description
+    splits: Splits
 
 
 def choose(
@@ -86,24 +85,15 @@ def choose(
         return _chosen(session.splits(retrain), forget.ids, forget.classes)
 
 
-def listed(path: Path, dataset: str | None, splits: Splits | None = None) -> Chosen:
-    """The samples that a file names: of the data set, divided as in `splits`, where one is named,
-    else the numbers as they stand. Raises `BadFile`, `BadValue`.
+def listed(path: Path, dataset: str, splits: Splits | None = None) -> Chosen:
+    """The samples of a data set that a file names, divided as in `splits`. Raises `BadFile`,
+    `BadValue`.
     """
-    found = forget_sets.read_file(path)
-    if dataset is not None:
-        from mucore.datasets import load
+    from mucore.datasets import load
 
-        splits = splits or load(dataset)
-        return _chosen(splits, identity.to_ids(splits, identity.rows_of(found, dataset)))
-    if found.files or found.length is not None:
-        raise BadValue(f"{path} holds names of files or a mask: give --dataset with it.")
-    rows = sorted(found.numbers)
-    if again := [row for row, following in pairwise(rows) if row == following]:
-        raise BadValue(
-            f"A sample may be named once, but {path} repeats {again[0]}. Take the repeats out."
-        )
-    return Chosen(rows, forget_hash(rows))
+    splits = splits or load(dataset)
+    rows = identity.rows_of(forget_sets.read_file(path), dataset)
+    return _chosen(splits, identity.to_ids(splits, rows))
 
 
 def _chosen(splits: Splits, ids: np.ndarray, classes: tuple[int, ...] = ()) -> Chosen:
@@ -118,17 +108,12 @@ def compare(wanted: Chosen, path: Path, dataset: str) -> tuple[bool, str]:
     `BadValue`.
     """
     found = listed(path, dataset, wanted.splits)
-    missing, extra = {*wanted.rows} - {*found.rows}, {*found.rows} - {*wanted.rows}
-    if not missing and not extra:
+    if found.hash == wanted.hash:
         return True, f"{path} holds exactly these {len(found.rows)} samples, hash {found.hash}."
-    difference = " and ".join(
-        f"{verb} {len(some)}, such as {min(some)}"
-        for verb, some in (("lacks", missing), ("has others:", extra))
-        if some
-    )
+    missing, extra = {*wanted.rows} - {*found.rows}, {*found.rows} - {*wanted.rows}
     return False, (
         f"{path} names other samples (hash {found.hash}) than the scenario ({wanted.hash}): it "
-        f"{difference}."
+        f"lacks {len(missing)} and has {len(extra)} others."
     )
 
 
@@ -179,13 +164,12 @@ def _facts(found: forget_sets.NamedSet) -> dict[str, Any]:
 
 def description(found: Chosen) -> dict[str, Any]:
     """A forget set as JSON."""
-    told = found.told
     return {
         "count": len(found.rows),
         "hash": found.hash,
         "classes": list(found.classes),
         "class_names": list(found.class_names),
-        "by_class": list(told.classes) if told is not None else None,
-        "first": list(told.first) if told is not None else None,
+        "by_class": list(found.told.classes),
+        "first": list(found.told.first),
         "ids": found.rows,
     }

@@ -301,14 +301,9 @@ class Description:
             for each in self.classes
         )
         shown = ", ".join(
-            f"row {each['row']} ({each.get('file') or self._kind(each['name'])})"
-            for each in self.first
+            f"row {each['row']} ({each.get('file', each['name'])})" for each in self.first
         )
-        samples = "1 sample" if self.count == 1 else f"{self.count:,} samples"
-        return f"Forgets {samples}: {counts or 'without an attribute'}. The first: {shown}."
-
-    def _kind(self, name: str) -> str:
-        return f"class {name}" if name.isdigit() and not self.attributes else name
+        return f"Forgets {self.count:,}: {counts or 'without an attribute'}. The first: {shown}."
 
 
 def described(splits: Splits, ids: Iterable[int]) -> Description:

@@ -15,28 +15,9 @@ from torch import Tensor, nn
 
 from mucore.models.pooling import HalvingPool
 
-POOL = "M"  # a 2x2 max-pool
-VGG_11 = (64, POOL, 128, POOL, 256, 256, POOL, 512, 512, POOL, 512, 512, POOL)
-VGG_16 = (
-    64,
-    64,
-    POOL,
-    128,
-    128,
-    POOL,
-    256,
-    256,
-    256,
-    POOL,
-    512,
-    512,
-    512,
-    POOL,
-    512,
-    512,
-    512,
-    POOL,
-)
+# width, and the convolutions of it before a 2x2 max-pool
+VGG_11 = ((64, 1), (128, 1), (256, 2), (512, 2), (512, 2))
+VGG_16 = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
 # filters, kernel, stride
 ALL_CNN = (
     (96, 3, 1),
@@ -69,21 +50,17 @@ def build_all_cnn(*, in_channels: int, classes: int, image_size: int) -> nn.Modu
     return PlainNet(layers, in_channels, classes)
 
 
-def _vgg(plan: Sequence[int | str], in_channels: int) -> list[nn.Module]:
+def _vgg(plan: Sequence[tuple[int, int]], in_channels: int) -> list[nn.Module]:
     """Numbered as torchvision's and timm's `features` are, so that their weights fit."""
     layers: list[nn.Module] = []
-    for width in plan:
-        if isinstance(width, str):
-            # Rounding up leaves one position of images below 32 pixels; from there on every size is
-            # even.
-            layers.append(HalvingPool())
-        else:
-            layers += [
-                nn.Conv2d(in_channels, width, 3, padding=1),
-                nn.BatchNorm2d(width),
-                nn.ReLU(inplace=True),
-            ]
+    for width, count in plan:
+        for _ in range(count):
+            convolution = nn.Conv2d(in_channels, width, 3, padding=1)
+            layers += [convolution, nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
             in_channels = width
+        # Rounding up leaves one position of images below 32 pixels; from there on every size is
+        # even.
+        layers.append(HalvingPool())
     return layers
 
 
