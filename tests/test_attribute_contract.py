@@ -68,10 +68,6 @@ def test_a_card_that_says_nothing_serves_classes_alone(tmp_path: Path):
         Exception, match="tried does not run on attributes: its card names classes only"
     ):
         refuse_task(card, "attributes")
-    for tasks in (
-        'tasks=frozenset({"attributes"}),',
-        'tasks=("classes",),',
-        'tasks=frozenset({"classes", "boxes"}),',
-    ):
-        with pytest.raises(BadFile, match="the card's tasks must be a frozenset of 'classes'"):
+    for tasks in ('tasks=frozenset({"attributes"}),', 'tasks=("classes",),'):
+        with pytest.raises(BadFile, match="the card's tasks"):
             plugins.read(written(tmp_path, tasks=tasks, loss="losses.cross_entropy"))

@@ -10,18 +10,13 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mucore import catalog, cli, methods
 from mucore.catalog import plugins
-from mucore.catalog.cards import Between
 from mucore.engine.run import Run
 from mucore.errors import BadFile, UnknownName
-from mucore.runner.execute import execute
-from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
-from mucore.store import open_store
 from mucore.testing import toy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -154,8 +149,11 @@ FIELDS = {
     'scenarios=frozenset({"ids"})': "scenarios_reason",
     'confinable_when={"speed": (1,)}': "confinable_when",
     'confinable_when={"factor": 1.0}': "confinable_when",
-    'no_records_when={"speed": (1,)}': "no_records_when",
+    'records=("diary",)': "'diary'",
+    'records=("initial",)': "training_record",
+    'records=("per_step",)': "disk_cap",
     'footprint=Footprint(forward="2 * copies")': "2 * copies",
+    'footprint=Footprint(forward="9**9**9**9")': "9**9",
     "footprint=3": "footprint",
     'aliases="m"': "aliases",
     'tuned={"rate": 1}': "'rate'",
@@ -164,31 +162,29 @@ FIELDS = {
     'search={"speed": Between(0, 1)}': "search",
     'search={"factor": Between("start", 1)}': "'start'",
     'search={"factor": Between(1, 9)}': "[0, 2], but got 9",
-    'search={"factor": Between(2, 1)}': "factor is searched from 2 to 1",
-    'search={"factor": Between(0, 1, log=True)}': "from 0 to 1",
-    'search={"factor": Among(())}': "()",
-    'search={"factor": Among((1, 9))}': "[0, 2], but got 9",
     'search={"factor": Among((1,), when="later")}': "'later'",
-    'search={"factor": Among((1,), when=1)}': "do not hold together",
 }
 BROKEN = [
-    ("CARD = MethodCard(", "CARD = = MethodCard(", "(line 8)"),
+    ("CARD = MethodCard(", "CARD = = MethodCard(", "line 8)"),
+    ("FACTOR = 0.5", "FACTOR = 0.5 \0", "null bytes"),
+    ("FACTOR = 0.5", "FACTOR = " + "(" * 5000 + ")" * 5000, "parentheses"),
     ("CARD =", "card =", "has no CARD"),
-    ("CARD = MethodCard(", "CARD = dict(", "MethodCard, but it is a dict"),
+    ("CARD = MethodCard(", "CARD = dict(", "MethodCard"),
     ('    source="Me",\n', "", "'source'"),
     ('source="Me"', 'source="Me", colour="red"', "'colour'"),
     ('source="Me"', 'source="Me", differs=None', "differs"),
+    ('source="Me"', 'source=open("/tmp/mucore-ran", "w").name', "open("),
     ('title="Mine"', "title=3", "title"),
+    ('title="Mine"', "title=(lambda: 3)()", "lambda"),
     ('id="NAME"', 'id="task"', "'task'"),
     ('id="NAME"', 'id="my method"', "function name"),
     ('family="own"', 'family="reference"', "'own'"),
     ("reads=frozenset()", 'reads=frozenset({"test"})', "reads"),
-    ('help="Factor."),)', 'help="Factor."))', "tuple of Parameter"),
-    ('kind="float"', 'kind="real"', "kind of parameter factor"),
+    ('help="Factor."),)', 'help="Factor."))', "parameters"),
+    ('kind="float"', 'kind="real"', "parameters.0.kind"),
     ("FACTOR = 0.5", "FACTOR = 7", "[0, 2], but got 7"),
-    ("low=0.0", 'low="0"', "TypeError"),
     ('help="Factor."', 'help="Factor.", scales_with_epochs=True', "paper_epochs"),
-    ("FACTOR = 0.5", "FACTOR = torch.tensor(0.5)", "FACTOR"),
+    ("FACTOR = 0.5", "FACTOR = torch.tensor(0.5)", "torch.tensor(0.5)"),
     ("def NAME(", "def other(", "no function of that name"),
     *(("reads=frozenset()", f"reads=frozenset(), {one}", words) for one, words in FIELDS.items()),
 ]
@@ -201,97 +197,12 @@ def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, old, new, word
     assert own_ids() == ["good"]
     (problem,) = catalog.plugin_problems()
     assert str(bad) in problem and words in problem and problem.endswith(".")
+    assert len(problem) < 1000 and not Path("/tmp/mucore-ran").exists()
     with pytest.raises(BadFile) as raised:
         catalog.method("bad")
     assert str(raised.value) == problem
     with pytest.raises(UnknownName, match="good"):
         catalog.method("goood")
-
-
-# What a card must not get done while it is read. `{mark}` is a file that code in it would write.
-CODE = {
-    "a call": 'title=open("{mark}", "w").name',
-    "a way to every class": 'title="".__class__.__base__.__subclasses__()[0].__name__',
-    "the end of the process": "title=exit()",
-    "an interrupt": "title=(_ for _ in ()).throw(KeyboardInterrupt)",
-    "a lambda": 'title=(lambda: open("{mark}", "w").name)()',
-    "a formatted text": "title=f\"{open('{mark}', 'w')}\"",
-    "a large power": "title=9**9**9**9",
-    "a formula without end": 'title="Mine", footprint=Footprint(forward="9**9**9**9")',
-    "a deep formula": 'title="Mine", footprint=Footprint(forward="{deep}1")',
-    "a long number": "title=0x{long}",
-}
-
-
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize("value", CODE.values(), ids=CODE)
-def test_no_code_runs_while_a_card_is_read(folder, tmp_path, value):
-    mark = tmp_path / "mark"
-    value = value.replace("{mark}", str(mark)).replace("{deep}", "-" * 3000)
-    bad = write(folder, "bad", ('title="Mine"', value.replace("{long}", "f" * 10_000)))
-    write(folder, "good")
-    assert own_ids() == ["good"]
-    assert not mark.exists()
-    (problem,) = catalog.plugin_problems()
-    assert str(bad) in problem and problem.endswith(".") and len(problem) < 1000
-
-
-def test_imports_of_a_card_run_nothing(folder, tmp_path, monkeypatch):
-    """Neither a module of the catalogue that a user put there, nor a call of what it holds."""
-    write(folder, "bad", ("import torch", "from mucore.catalog import plugins"))
-    write(folder, "worse", ("import torch", "from mucore.catalog.plugins import os"))
-    for name in ("bad", "worse"):
-        path = folder / f"{name}.py"
-        text = path.read_text(encoding="utf-8")
-        call = "plugins.os.system('exit 3')" if name == "bad" else "os.system('exit 3')"
-        path.write_text(text.replace('title="Mine"', f"title={call}"), encoding="utf-8")
-    monkeypatch.setattr(os, "system", lambda text: pytest.fail("a card ran code"))
-    assert own_ids() == [] and len(catalog.plugin_problems()) == 2
-
-
-DEEP = {
-    "brackets": "X = " + "(" * 5000 + ")" * 5000,
-    "sums": "X = " + "+".join(["1"] * 50_000),
-    "a card of lists": "CARD = " + "[" * 190 + "]" * 190,
-    "a large file": "#" * 5_000_000,
-    "a zero byte": "X = 1\0",
-}
-
-
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
-def test_deep_and_large_files_get_a_sentence(folder, text):
-    bad = folder / "bad.py"
-    bad.write_text(text, encoding="utf-8")
-    write(folder, "good")
-    assert own_ids() == ["good"]
-    (problem,) = catalog.plugin_problems()
-    assert str(bad) in problem and problem.endswith(".") and len(problem) < 1000
-
-
-def test_a_card_may_be_written_in_several_ways(folder):
-    """Names of cards by another name or through their module, arithmetic, collections."""
-    imports = (
-        "import torch\nimport mucore.catalog as cards\n"
-        "from mucore.catalog.cards import Between as B"
-    )
-    fields = (
-        'reads=frozenset(["retain"]), aliases=tuple(["M1"]), '
-        'search={"factor": B(-1 / 2 + 1, 2 * 0.5)}, '
-        'tasks=frozenset({"classes", "attributes"}), '
-        "paper_epochs=(30 - 2) // 2, tuned=dict(factor=0.25)"
-    )
-    write(
-        folder,
-        "mine",
-        ("import torch", imports),
-        ("CARD = MethodCard(", "CARD: MethodCard = cards.MethodCard("),
-        ("reads=frozenset()", fields),
-    )
-    card = catalog.method("mine")
-    assert card.reads == {"retain"} and card.aliases == ("M1",) and card.paper_epochs == 14
-    assert card.search == {"factor": Between(0.5, 1.0)} and dict(card.tuned) == {"factor": 0.25}
-    assert card.tasks == {"classes", "attributes"}
 
 
 @pytest.mark.parametrize("name", ["scrub", "retrain"])
@@ -351,39 +262,6 @@ def test_the_key_of_a_stored_run_outlives_the_file(folder):
         methods.load("mine", planned.method_hash)
 
 
-# -- running
-
-
-@pytest.fixture
-def session(tmp_path: Path) -> Generator[Session]:
-    store = open_store(tmp_path / "home")
-    yield Session(store, "cpu")
-    store.close()
-
-
-def weights(session: Session, wanted: RunSpec) -> dict[str, np.ndarray]:
-    model = session.store.get_model(wanted.model_key)
-    assert model is not None and model.weights is not None
-    return session.store.artifacts.get_arrays(model.weights)
-
-
-@pytest.mark.slow
-def test_a_run_uses_the_file_as_it_was_planned(folder, session):
-    write(folder)
-    planned = spec()
-    result = execute(planned, session)
-    assert result.status == "ok" and session.store.get_result(planned.key) is not None
-    before, after = weights(session, planned.original()), weights(session, planned)
-    scaled = [name for name in before if name.endswith("weight")]
-    assert scaled and all(
-        np.array_equal(after[name], before[name] * np.float32(0.5)) for name in scaled
-    )
-    queued = spec(unlearning_seed=1)
-    write(folder, "mine", ("weight.mul_(factor)", "weight.mul_(2 * factor)"))
-    with pytest.raises(BadFile, match="has changed since this run was planned"):
-        execute(queued, session)
-
-
 # -- packages
 
 
@@ -416,9 +294,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     (info / "entry_points.txt").write_text(entries, encoding="utf-8")
     monkeypatch.syspath_prepend(str(root))
     monkeypatch.delenv(plugins.FOLDERS, raising=False)
-    plugins._entry_points.cache_clear()
+    plugins._installed.cache_clear()
     yield root
-    plugins._entry_points.cache_clear()
+    plugins._installed.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "own_package"]:
         del sys.modules[name]
 
@@ -427,8 +305,7 @@ def test_entry_points_bring_methods(package):
     assert own_ids() == ["packed"]
     assert "own_package" not in sys.modules
     lost, nowhere = catalog.plugin_problems()
-    assert "lost" in lost and "own_package.lost, which has no Python file here" in lost
-    assert "no_such_package.method" in nowhere
+    assert "lost.py cannot be read" in lost and "method.py cannot be read" in nowhere
     result = methods.load("packed")(
         toy.original("mlp"), toy.request("mlp"), Run(seed=0), factor=1.0
     )

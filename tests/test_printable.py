@@ -28,7 +28,7 @@ def renamed(home: Path, name: str) -> None:
 
 def method(_: Path, name: str) -> None:
     card = replace(catalog.method("finetune"), id="mine", family="own", title=name)
-    if problem := next(plugins._card_problems(card), None):
+    if problem := next(plugins._problems(card), None):
         raise BadValue(problem)
 
 

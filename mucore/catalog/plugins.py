@@ -2,11 +2,10 @@
 (mucore/userfiles/methods.py) or behind an entry point of the group `mucore.methods`.
 
 A file holds `CARD = MethodCard(...)` and a function of the card's id. The card is read off the
-file's syntax tree (mucore/catalog/written.py), so that pages and the command line list the method
-without running anything of it or importing torch. A file that cannot be read is left out with a
-sentence that names it; everything else goes on. Files are looked at again when they change
-on disk, and their content is part of the key of every run (`RunSpec.method_hash`), so an edited
-method is never served results of the one before.
+file's syntax tree, so that pages and the command line list the method without running anything of
+it or importing torch. A file that cannot be read is left out with a sentence that names it;
+everything else goes on. Its content is part of the key of every run (`RunSpec.method_hash`), so an
+edited method is never served results of the one before.
 """
 
 from __future__ import annotations
@@ -19,17 +18,18 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
 from functools import cache, lru_cache
-from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_args
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mucore import catalog, printable
-from mucore.catalog import written
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, Kind, MethodCard, Parameter
+from mucore.catalog import cards
+from mucore.catalog.cards import Between, MethodCard
 from mucore.catalog.formulas import NAMES, evaluate
 from mucore.errors import BadFile, MucoreError
 from mucore.userfiles import doors, paths
@@ -37,8 +37,25 @@ from mucore.userfiles import doors, paths
 FOLDERS = "MUCORE_PLUGINS"
 GROUP = "mucore.methods"
 READS = frozenset({"retain", "forget", "validation", "training_record"})
+# Training records (mucore/training/records.py), and the parameters that say how one is made.
+RECORDS: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        ("final_epochs", "initial", "layer_moments", "learning_events", "running_sum"), frozenset()
+    ),
+    "per_step": frozenset({"disk_cap"}),
+    "shards": frozenset({"shards", "slices", "epochs"}),
+    **dict.fromkeys(("imp", "omp", "synflow"), frozenset({"prune", "rewind"})),
+}
 # Beside the studies of a task's methods a file of this name has what they share (mucore/tuning).
-RESERVED = frozenset({"task"})
+RESERVED = "task"
+# What a card may call.
+_CALLS: Final[Mapping[str, Callable[..., Any]]] = {
+    each.__name__: each
+    for each in (
+        *(cards.MethodCard, cards.Parameter, cards.Footprint, cards.Between, cards.Among),
+        *(frozenset, tuple, dict),
+    )
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,34 +85,31 @@ class Found:
 
 
 def found() -> Found:
-    """Read all plugins, or give what the last call gave if no file has changed."""
-    installed, unusable = _entry_points()
-    files: list[tuple[Path, str | None]] = [*installed]
-    problems = [*unusable]
-    for folder in filter(
-        None, (text.strip() for text in os.environ.get(FOLDERS, "").split(os.pathsep))
-    ):
+    """Read all plugins."""
+    named = [Path(each.strip()) for each in os.environ.get(FOLDERS, "").split(os.pathsep)]
+    folders = [each.expanduser().absolute() for each in named if each.name]
+    problems = [
+        Problem(each, f"{FOLDERS} names {each}, but there is no such folder.")
+        for each in folders
+        if not each.is_dir()
+    ]
+    files: list[tuple[Path, str | None]] = [
+        (file, None)
+        for folder in (*folders, in_home())
+        for file in sorted(folder.glob("*.py"))
+        if not file.name.startswith(("_", "."))
+    ]
+    plugins: list[Plugin] = []
+    for path, module in (*_installed(), *files):
         try:
-            path = paths.path(folder, what=FOLDERS).absolute()
-            found = paths.kind(path)
-        except BadFile as error:
-            problems.append(Problem(Path(folder), str(error)))
-            continue
-        if found == "folder":
-            files += [(file, None) for file in _methods_in(path)]
+            plugin = read(path, module)
+            if (clash := clash_of(plugin, plugins)) is not None:
+                raise BadFile(f"{path} is left out: {clash}")
+        except MucoreError as error:
+            problems.append(Problem(path, str(error)))
         else:
-            why = (
-                "it is a file; name the folder that holds it"
-                if found
-                else "there is no such folder"
-            )
-            problems.append(Problem(path, f"{FOLDERS} names {path}, but {why}."))
-    files += [(file, None) for file in _methods_in(in_home())]
-    if not files and not problems:
-        return Found()
-    return _read_all(
-        tuple((file, module, *_stamp(file)) for file, module in files), tuple(problems)
-    )
+            plugins.append(plugin)
+    return Found(tuple(plugins), tuple(problems))
 
 
 def in_home() -> Path:
@@ -103,51 +117,19 @@ def in_home() -> Path:
     return paths.default_home().absolute() / "methods"
 
 
-def _methods_in(folder: Path) -> list[Path]:
-    return [file for file in sorted(folder.glob("*.py")) if not file.name.startswith(("_", "."))]
-
-
 def find(method: str) -> Plugin | None:
     """The plugin whose card has this id."""
     return next((plugin for plugin in found().plugins if plugin.card.id == method), None)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
-
-
-@lru_cache(maxsize=8)
-def _read_all(
-    files: tuple[tuple[Path, str | None, int, int], ...], problems: tuple[Problem, ...]
-) -> Found:
-    plugins: dict[str, Plugin] = {}
-    left_out = list(problems)
-    for path, module, *_ in files:
-        try:
-            plugin = read(path, module)
-            if (clash := clash_of(plugin, tuple(plugins.values()))) is not None:
-                raise BadFile(f"{path} is left out: {clash}")
-        except MucoreError as error:
-            left_out.append(Problem(path, str(error)))
-        else:
-            plugins[plugin.card.id] = plugin
-    return Found(tuple(plugins.values()), tuple(left_out))
-
-
-def clash_of(plugin: Plugin, others: tuple[Plugin, ...]) -> str | None:
+def clash_of(plugin: Plugin, others: Iterable[Plugin]) -> str | None:
     """The end of a sentence if the id or an alias belongs to another method already; the one that
     was there first keeps it.
     """
-    mine = {plugin.card.id, *plugin.card.aliases}
     owners = [(card, "mucore") for card in (catalog.ORIGINAL, *catalog.METHODS)]
     owners += [(other.card, str(other.path)) for other in others if other.path != plugin.path]
     for card, owner in owners:
-        if taken := mine & {card.id, *card.aliases}:
-            name = sorted(taken)[0]
+        for name in {card.id, *card.aliases} & {plugin.card.id, *plugin.card.aliases}:
             return (
                 f"the name {name} belongs to a method of {owner}. Choose another id and function "
                 "name."
@@ -155,301 +137,192 @@ def clash_of(plugin: Plugin, others: tuple[Plugin, ...]) -> str | None:
     return None
 
 
-# -- where files are
-
-
 @cache
-def _entry_points() -> tuple[tuple[tuple[Path, str], ...], tuple[Problem, ...]]:
-    """Files behind the entry points; once a process, for what is installed does not change under
-    it.
-    """
-    files: list[tuple[Path, str]] = []
-    problems: list[Problem] = []
-    for entry in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: entry.name):
-        path = _locate(entry.module)
-        if path is None:
-            text = (
-                f"The entry point {entry.name} of the group {GROUP} names the module "
-                f"{entry.module}, which has no Python file here."
-            )
-            problems.append(Problem(Path(entry.module), text))
-        else:
-            files.append((path, entry.module))
-    return tuple(files), tuple(problems)
+def _installed() -> tuple[tuple[Path, str], ...]:
+    """The files and modules behind entry points."""
+    entries = importlib.metadata.entry_points(group=GROUP)
+    return tuple((_located(each.module), each.module) for each in entries)
 
 
-def _locate(module: str) -> Path | None:
+def _located(module: str) -> Path:
     """The file of a module, found without importing the packages around it: their `__init__` may
     import torch.
     """
     top, *parts = module.split(".")
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):
-        return None
-    name = top
-    for part in parts:
-        if spec is None or spec.submodule_search_locations is None:
-            return None
-        name = f"{name}.{part}"
-        spec = PathFinder.find_spec(name, list(spec.submodule_search_locations))
-    return (
-        Path(spec.origin)
-        if spec is not None and spec.origin and spec.origin.endswith(".py")
-        else None
-    )
+    spec = importlib.util.find_spec(top)
+    place = Path(spec.origin if spec is not None and spec.origin else top)
+    return place.parent.joinpath(*parts).with_suffix(".py") if parts else place
 
 
 # -- reading a card
 
 
 def read(path: Path, module: str | None = None) -> Plugin:
-    """The card of a file, checked; nothing in the file is run. Raises `BadFile` with a sentence
-    that names the file and says what to change.
+    """As `parsed`, of what a file holds."""
+    return parsed(_bytes(path), path.absolute(), module)
+
+
+def parsed(source: bytes, path: Path, module: str | None = None) -> Plugin:
+    """The method that is written in `source`, its card checked; nothing of it is run. Raises
+    `BadFile` with a sentence that names the path and says what to change.
     """
     try:
-        with path.open("rb") as file:
-            source = file.read(written.MOST_BYTES + 1)
+        return Plugin(_card(source, path.name), path, _hash(source), module)
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        field = ".".join(map(str, first["loc"][1:]))
+        raise BadFile(f"{path}: the card's {field}: {_brief(first['msg'])}.") from None
+    except (MucoreError, *_MALFORMED) as error:
+        raise BadFile(f"{path}: {_brief(error)}.") from None
+
+
+# what Python raises where text is no program, or a value none that rules foresee
+_MALFORMED = (ArithmeticError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
-    try:
-        tree = written.parse(source, str(path))
-    except written.Unreadable as problem:
-        raise BadFile(f"{path} is no Python file: {problem}.") from None
-    card = _card(tree, path)
-    if (problem := _card_problem(card)) is not None:
-        raise BadFile(f"{path}: {problem}")
-    if not any(isinstance(node, ast.FunctionDef) and node.name == card.id for node in tree.body):
-        raise BadFile(
-            f"{path}: the card's id is {card.id}, but there is no function of that name. Write "
-            f"def {card.id}(model, data, run)."
-        )
-    return Plugin(card, path.absolute(), _hash(source), module)
 
 
 def _hash(source: bytes) -> str:
     return hashlib.sha256(source).hexdigest()[:16]
 
 
-def _card(tree: ast.Module, path: Path) -> MethodCard:
-    """The value of `CARD`, as it is written."""
-    names = written.Names()
+@lru_cache(maxsize=64)
+def _card(source: bytes, name: str) -> MethodCard:
+    """The value of `CARD` in a file, checked."""
+    tree, written = ast.parse(source, name), dict[str, ast.expr]()
     for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names.imported(node)
-        name, value = _assignment(node)
-        if name is None or value is None:
-            continue
-        if name != "CARD":
-            names.assigned(name, value)
-            continue
-        try:
-            card = names.value(value)
-        except written.Unreadable as problem:
-            raise BadFile(f"{path}: the card cannot be read: {problem}. {_CARDS_HOLD}") from None
-        if not isinstance(card, MethodCard):
-            raise BadFile(f"{path}: CARD must be a MethodCard, but it is a {type(card).__name__}.")
-        return card
-    raise BadFile(
-        f"{path} has no CARD. Write CARD = MethodCard(...) at its top level, as "
-        "docs/add-a-method.md shows. If the file is no method, begin its name with an underscore."
-    )
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                written[name] = value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                written[name] = value
+    if "CARD" not in written:
+        raise BadFile(
+            "it has no CARD. Write CARD = MethodCard(...) at its top level, as "
+            "docs/add-a-method.md shows. If it is no method, begin its name with an underscore"
+        )
+    card = _Checked(card=_value(written["CARD"], written)).card
+    for problem in _problems(card):
+        raise BadFile(problem)
+    if not any(isinstance(node, ast.FunctionDef) and node.name == card.id for node in tree.body):
+        raise BadFile(
+            f"the card's id is {card.id}, but there is no function of that name. Write def "
+            f"{card.id}(model, data, run)"
+        )
+    return card
 
 
-_CARDS_HOLD = (
-    "A card is made of literals, constants that are such above it, and the classes of "
-    "mucore.catalog.cards."
-)
-
-
-def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
-    if (
-        isinstance(node, ast.Assign)
-        and len(node.targets) == 1
-        and isinstance(node.targets[0], ast.Name)
-    ):
-        return node.targets[0].id, node.value
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return node.target.id, node.value
-    return None, None
-
-
-def _card_problem(card: MethodCard) -> str | None:
-    """The first of `_card_problems`, short enough to be read."""
+def _value(node: ast.expr, written: Mapping[str, ast.expr]) -> Any:
+    """What stands there: a literal, a constant that is assigned in the file, or a call of a class
+    of cards; nothing is run.
+    """
+    match node:
+        case ast.Name(id=name) if name in written:
+            return _value(written[name], written)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=named) if name in _CALLS:
+            return _CALLS[name](
+                *(_value(each, written) for each in args),
+                **{str(each.arg): _value(each.value, written) for each in named},
+            )
+        case ast.Tuple(elts=parts):
+            return tuple(_value(each, written) for each in parts)
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            return {
+                ast.literal_eval(key): _value(value, written)
+                for key, value in zip(filter(None, keys), values, strict=True)
+            }
     try:
-        problem = next(_card_problems(card), None)
-    except (RecursionError, MemoryError, ValueError, TypeError) as error:
-        # a value that no rule foresees, or one that cannot even be printed
-        problem = f"the card does not hold together: {_brief(error)}."
-    return problem if problem is None or len(problem) < 600 else f"{problem[:600]}...."
+        return ast.literal_eval(node)
+    except ValueError:
+        raise BadFile(
+            f"the card has {ast.unparse(node)[:60]} (line {node.lineno}), which only running the "
+            "file would give. A card is made of literals, constants in the file and the classes "
+            f"{', '.join(_CALLS)}"
+        ) from None
 
 
-def _card_problems(card: MethodCard) -> Iterator[str]:
-    """Sentences about what would break a form, a plan or a page."""
+class _Checked(BaseModel):
+    """Fields of the types that the classes of cards say."""
+
+    model_config = ConfigDict(strict=True, revalidate_instances="always")
+    card: MethodCard
+
+
+def _problems(card: MethodCard) -> Iterator[str]:
+    """What would break a form, a plan or a page, without a full stop."""
     # spec is built on the catalogue, which lists what is read here
     from mucore.spec import check, resolve
 
-    for field in ("id", "title", "family", "source", "summary"):
-        if not isinstance(value := getattr(card, field), str) or not value.strip():
-            yield f"the card's {field} must be a text, but it is {value!r}."
-            return
-        if mark := printable.mark(value):
-            yield f"the card's {field} must be printable, but it holds {mark}."
-    for field in fields(MethodCard):
-        if isinstance(field.default, str) and not isinstance(
-            value := getattr(card, field.name), str
-        ):
-            yield f"the card's {field.name} must be a text, but it is {value!r}."
-            return
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", card.id):
+    names = [parameter.name for parameter in card.parameters]
+    scenarios = [scenario.id for scenario in catalog.scenarios()]
+    for field in ("title", "source", "summary"):
+        text = getattr(card, field)
+        if not text.strip() or printable.mark(text):
+            found = f"{text!r} {printable.mark(text)}"
+            yield f"the card's {field} must be a printable text, but it is {found}"
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", card.id) or card.id == RESERVED:
         yield (
-            "the card's id must be a function name of small letters, digits and underscores, but "
-            f"it is {card.id!r}."
-        )
-    if card.id in RESERVED:
-        yield (
-            f"the card's id must not be {card.id!r}: studies of settings keep what they share "
-            "under that name. Name the function otherwise."
+            "the card's id must be a function name of at most 64 small letters, digits and "
+            f"underscores other than {RESERVED}, but it is {card.id!r}"
         )
     if card.family != "own":
         yield (
             "the card's family must be 'own', under which pages show your methods, but it is "
-            f"{card.family!r}."
+            f"{card.family!r}"
         )
-    if not isinstance(card.reads, frozenset) or not card.reads <= READS:
-        yield (
-            f"the card's reads must be a frozenset out of {', '.join(sorted(READS))}, but it is "
-            f"{card.reads!r}."
-        )
-    for field in ("aliases", "records"):
-        if not isinstance(value := getattr(card, field), tuple) or not all(
-            isinstance(name, str) for name in value
-        ):
-            yield f"the card's {field} must be a tuple of texts, but it is {value!r}."
-            return
-    known = [scenario.id for scenario in catalog.scenarios()]
-    if card.scenarios is not None and (
-        not isinstance(card.scenarios, frozenset)
-        or not card.scenarios
-        or not card.scenarios <= {*known}
-    ):
-        yield (
-            f"the card's scenarios must be None or a frozenset out of {', '.join(known)}, but it "
-            f"is {card.scenarios!r}."
-        )
+    for field, known in {
+        "reads": READS,
+        "records": RECORDS,
+        "scenarios": scenarios,
+        "search": names,
+        "confinable_when": names,
+        "no_records_when": names,
+    }.items():
+        if unknown := {*(getattr(card, field) or ())} - {*known}:
+            yield (
+                f"the card's {field} names {min(unknown)!r}, which is none of "
+                f"{', '.join(sorted(known))}"
+            )
+    if lacking := {name for each in card.records for name in RECORDS[each]} - {*names}:
+        yield f"the card's records need the parameters {', '.join(sorted(lacking))}"
+    if bool(card.records) != ("training_record" in card.reads):
+        yield "'training_record' stands in the card's reads where its records name one, and only so"
     if card.scenarios is not None and not card.scenarios_reason:
-        yield "the card names scenarios, so scenarios_reason must say why the others are refused."
-    if (
-        not isinstance(card.tasks, frozenset)
-        or "classes" not in card.tasks
-        or not card.tasks <= EVERY_TASK
-    ):
-        yield (
-            "the card's tasks must be a frozenset of 'classes', and 'attributes' if it serves "
-            f"those too, but it is {card.tasks!r}."
-        )
-    if not isinstance(card.parameters, tuple) or not all(
-        isinstance(parameter, Parameter) for parameter in card.parameters
-    ):
-        yield (
-            "the card's parameters must be a tuple of Parameter(...); a tuple of one is written "
-            "with a comma at its end."
-        )
-        return
-    names = [parameter.name for parameter in card.parameters]
-    for name in {name for name in names if names.count(name) > 1}:
-        yield f"the card has two parameters named {name}."
-    for field in ("confinable_when", "no_records_when"):
-        condition = getattr(card, field)
-        listed = isinstance(condition, dict) and all(
-            isinstance(values, tuple) for values in condition.values()
-        )
-        if not listed or not condition.keys() <= {*names}:
-            yield (
-                f"the card's {field} must give a tuple of values for each parameter that it "
-                f"names, but it is {condition!r}."
-            )
-    for parameter in card.parameters:
-        # a file would reach the function as a hash
-        kinds = [kind for kind in get_args(Kind) if kind != "file"]
-        if parameter.kind not in kinds:
-            yield (
-                f"the kind of parameter {parameter.name} must be one of {', '.join(kinds)}, but "
-                f"it is {parameter.kind!r}."
-            )
-            return
+        yield "the card names scenarios, so scenarios_reason must say why the others are refused"
+    if "classes" not in card.tasks:
+        yield f"the card's tasks must hold 'classes', but they are {sorted(card.tasks)}"
+    if len({*names}) < len(names):
+        yield f"the card's parameters are {', '.join(names)}, of which two have one name"
+    if any(parameter.kind == "file" for parameter in card.parameters):
+        yield "a parameter of an own method cannot be a file, which would reach it as a hash"
     if any(parameter.scales_with_epochs for parameter in card.parameters) and not card.paper_epochs:
         yield (
             "a parameter scales_with_epochs, so the card's paper_epochs must say how long the "
-            "training was that its value was chosen for."
+            "training was that its value was chosen for"
         )
-    if not isinstance(card.footprint, Footprint):
-        yield f"the card's footprint must be a Footprint(...), but it is {card.footprint!r}."
-        return
-    try:
-        known = dict.fromkeys(NAMES, 1) | {p.name: p.default for p in card.parameters}
-        for field in fields(Footprint):
-            if text := getattr(card.footprint, field.name):
-                evaluate(text, known)
-        for parameter in card.parameters:
-            check(parameter, parameter.default, owner=f"the default of {card.id}")
-        resolve(card.parameters, card.tuned, owner=f"the tuned preset of {card.id}")
-        yield from _search_problems(card, known)
-    except MucoreError as error:
-        yield str(error)
-    except Exception as error:  # a bound or a preset of a type that no rule foresees
-        yield f"the card's parameters do not hold together: {_brief(error)}."
-
-
-def _search_problems(card: MethodCard, known: Mapping[str, Any]) -> Iterator[str]:
-    """What a search would end with after it has trained its references. Raises `BadValue` for a
-    formula that cannot be computed, or a value that the parameter may not have.
-    """
-    from mucore.spec import check
-
-    cards = {parameter.name: parameter for parameter in card.parameters}
-    if (
-        not isinstance(card.search, dict)
-        or not card.search.keys() <= cards.keys()
-        or not all(isinstance(space, Between | Among) for space in card.search.values())
-    ):
-        yield (
-            "the card's search must give Between(...) or Among(...) for each parameter that it "
-            f"names, but it is {card.search!r}."
-        )
-        return
-    facts, owner = dict.fromkeys(NAMES, 1), f"the search of {card.id}"
+    by_name = {parameter.name: parameter for parameter in card.parameters}
+    formulas = [each for each in astuple(card.footprint) if isinstance(each, str)]
     for name, space in card.search.items():
-        if space.when:
-            evaluate(space.when, known)
-        if isinstance(space, Among):
-            if not isinstance(space.values, tuple) or not space.values:
-                yield f"{owner}: {name} needs a tuple of values, but got {space.values!r}."
-                return
-        elif cards[name].kind not in ("int", "float"):
-            yield f"{owner}: {name} is no number and has no range. Give Among(...) instead."
-            return
-        ends = [space.low, space.high] if isinstance(space, Between) else space.values
-        for value in ends:
-            if isinstance(space, Between) and isinstance(value, str):
-                evaluate(value, facts)
+        formulas.append(space.when)
+        for end in (space.low, space.high) if isinstance(space, Between) else space.values:
+            if isinstance(space, Between) and isinstance(end, str):
+                formulas.append(end)
             else:
-                check(cards[name], value, owner=owner)
-        numbers = [end for end in ends if not isinstance(end, str)]
-        if isinstance(space, Between) and (
-            numbers != sorted(numbers) or (space.log and min(numbers, default=1) <= 0)
-        ):
-            yield (
-                f"{owner}: {name} is searched from {space.low} to {space.high}, which is no "
-                f"{'logarithmic ' if space.log else ''}range. Give the lower end first"
-                f"{', and both above 0' if space.log else ''}."
-            )
+                check(by_name[name], end, owner=f"the search of {card.id}")
+    resolve(card.parameters, {}, owner=f"the defaults of {card.id}")
+    resolve(card.parameters, card.tuned, owner=f"the tuned preset of {card.id}")
+    for text in filter(None, formulas):
+        evaluate(
+            text, dict.fromkeys(NAMES, 1) | {each.name: each.default for each in by_name.values()}
+        )
 
 
 # -- running a file
-
-
-_functions: dict[tuple[Path, str], Callable[..., Any]] = {}
 
 
 def function(plugin: Plugin) -> Callable[..., Any]:
@@ -460,28 +333,20 @@ def function(plugin: Plugin) -> Callable[..., Any]:
     module's name.
     """
     doors.check()
-    known = plugin.path, plugin.source_hash
-    if known not in _functions:
-        try:
-            source = plugin.path.read_bytes()
-        except OSError as error:
-            raise BadFile(f"{plugin.path} cannot be read: {error.strerror}.") from None
-        if _hash(source) != plugin.source_hash:
-            raise BadFile(changed(plugin))
-        module = ModuleType(f"mucore_own_{plugin.card.id}_{plugin.source_hash}")
-        module.__file__ = str(plugin.path)
-        # for relative imports inside an installed package
-        module.__package__ = (plugin.module or "").rpartition(".")[0]
-        sys.modules[module.__name__] = module  # dataclasses and pickle look their module up
-        try:
-            exec(compile(source, str(plugin.path), "exec", dont_inherit=True), module.__dict__)
-        except Exception as error:  # the boundary to somebody else's code
-            del sys.modules[module.__name__]
-            raise BadFile(
-                f"{plugin.path} cannot be imported: {_brief(error)}{line_of(error, plugin.path)}."
-            ) from error
-        _functions[known] = getattr(module, plugin.card.id)
-    return _functions[known]
+    source = _bytes(plugin.path)
+    if _hash(source) != plugin.source_hash:
+        raise BadFile(changed(plugin))
+    module = ModuleType(f"mucore_own_{plugin.card.id}")
+    module.__file__ = str(plugin.path)
+    # for relative imports inside an installed package
+    module.__package__ = (plugin.module or "").rpartition(".")[0]
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    try:
+        exec(compile(source, str(plugin.path), "exec", dont_inherit=True), module.__dict__)
+    except Exception as error:  # the boundary to somebody else's code
+        said = f"{type(error).__name__}: {_brief(error)}{line_of(error, plugin.path)}"
+        raise BadFile(f"{plugin.path} cannot be imported: {said}.") from error
+    return getattr(module, plugin.card.id)
 
 
 def changed(plugin: Plugin) -> str:
@@ -503,5 +368,6 @@ def line_of(error: BaseException, path: Path) -> str:
     return f" (line {lines[-1]})" if lines else ""
 
 
-def _brief(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(".")
+def _brief(what: object) -> str:
+    """One line of at most 500 letters without a full stop."""
+    return " ".join(str(what).split())[:500].rstrip(".")

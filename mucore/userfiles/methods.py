@@ -6,19 +6,17 @@ stays when another takes its place, so that one can go back to it and see what m
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from mucore.catalog import plugins, written
+from mucore.catalog import plugins
 from mucore.catalog.plugins import Plugin
-from mucore.errors import BadFile, BadValue, StoreError, said
+from mucore.errors import BadFile, BadValue, StoreError
 from mucore.files import write
 from mucore.userfiles import doors
 
 VERSIONS, DRAFT = "versions", "_draft.py"  # no file whose name begins so is a method
-LONGEST_ID = 64  # letters; it names a file
-MOST_VERSIONS = 200  # that are looked at
 
 
 def listed() -> list[Plugin]:
@@ -28,21 +26,11 @@ def listed() -> list[Plugin]:
 
 
 def read(text: str) -> Plugin:
-    """The card of a method that was typed, which need not be kept. Raises `BadFile`, with "The
-    file" in the place of a path, and `ReadOnly`.
+    """The method that was typed, which need not be kept. Raises `BadFile`, with "The file" in the
+    place of a path, and `ReadOnly`.
     """
     doors.check_code()
-    content = _encoded(text)
-    try:
-        with tempfile.TemporaryDirectory(prefix="mucore-") as name:
-            path = Path(name) / "method.py"
-            path.write_bytes(content)
-            try:
-                return plugins.read(path)
-            except BadFile as problem:
-                raise BadFile(str(problem).replace(str(path), "The file")) from None
-    except OSError as error:
-        raise StoreError(f"The method cannot be looked at: {error.strerror or error}.") from error
+    return plugins.parsed(_encoded(text), Path("The file"))
 
 
 def keep(text: str, *, waiting: Iterable[str] = ()) -> Plugin:
@@ -51,26 +39,16 @@ def keep(text: str, *, waiting: Iterable[str] = ()) -> Plugin:
     `waiting` are the ids of methods that queued or running runs need: their version stays. Raises
     `BadFile`, `BadValue`, `StoreError`, `ReadOnly`.
     """
-    plugin = read(text)
-    name, folder = plugin.card.id, plugins.in_home()
-    if len(name) > LONGEST_ID:
-        raise BadValue(
-            f"The id of a method may have {LONGEST_ID} letters, but {said(name)} has {len(name)}. "
-            "Choose a shorter one."
-        )
-    path = folder / f"{name}.py"
-    others = tuple(each for each in plugins.found().plugins if each.path != path)
-    if (clash := plugins.clash_of(plugin, others)) is not None:
+    typed, folder = read(text), plugins.in_home()
+    plugin = replace(typed, path=folder / f"{typed.card.id}.py")
+    if (clash := plugins.clash_of(plugin, plugins.found().plugins)) is not None:
         raise BadFile(f"The method cannot be kept: {clash}")
-    there = next((each for each in listed() if each.card.id == name), None)
-    if there is not None and there.source_hash == plugin.source_hash:
-        return there
-    if there is not None:
-        _check_unneeded(name, waiting, "Give the new one another id, and both can be compared")
-    content = _encoded(text)
-    write(folder / VERSIONS / f"{plugin.source_hash}.py", content)
-    write(path, content)
-    return plugins.read(path)
+    there = next((each for each in listed() if each.path == plugin.path), None)
+    if there is not None and there.source_hash != plugin.source_hash:
+        _check_unneeded(there, waiting)
+    write(folder / VERSIONS / f"{plugin.source_hash}.py", _encoded(text))
+    write(plugin.path, _encoded(text))
+    return plugin
 
 
 def delete(name: str, *, waiting: Iterable[str] = ()) -> None:
@@ -79,29 +57,11 @@ def delete(name: str, *, waiting: Iterable[str] = ()) -> None:
     plugin = next((each for each in listed() if each.card.id == name), None)
     if plugin is None:
         raise BadFile(f"There is no method {name} among those that were written here.")
-    _check_unneeded(name, waiting, "Wait for them, or cancel them on Queue")
+    _check_unneeded(plugin, waiting)
     try:
         plugin.path.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"{plugin.path} cannot be deleted: {error.strerror}.") from error
-
-
-def versions() -> list[Plugin]:
-    """All versions of all methods that were kept, newest first, those of deleted ones among them.
-    Raises `ReadOnly`.
-    """
-    doors.check()
-    folder = plugins.in_home() / VERSIONS
-    files = sorted(folder.glob("*.py"), key=_written, reverse=True)[:MOST_VERSIONS]
-    found = []
-    for path in files:
-        try:
-            plugin = plugins.read(path)
-        except BadFile:
-            continue
-        if plugin.source_hash == path.stem:
-            found.append(plugin)
-    return found
 
 
 def source(plugin: Plugin) -> str:
@@ -130,29 +90,16 @@ def keep_draft(text: str) -> None:
     write(plugins.in_home() / DRAFT, _encoded(text))
 
 
-def _written(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
 def _encoded(text: str) -> bytes:
     try:
-        content = text.encode()
+        return text.encode()
     except UnicodeEncodeError:
         raise BadFile("The file holds characters that are no text. Take them out.") from None
-    if len(content) > written.MOST_BYTES:
-        raise BadFile(
-            f"The file has {len(content):,} bytes, and {written.MOST_BYTES:,} are allowed."
-        )
-    return content
 
 
-def _check_unneeded(name: str, waiting: Iterable[str], way_out: str) -> None:
-    runs = sum(each == name for each in waiting)
-    if runs:
+def _check_unneeded(plugin: Plugin, waiting: Iterable[str]) -> None:
+    if runs := sum(each == plugin.card.id for each in waiting):
         raise BadValue(
-            f"{runs} queued or running {'run needs' if runs == 1 else 'runs need'} {name} as it "
-            f"is. {way_out}."
+            f"{plugin.card.id} is needed as it is by {runs} queued or running runs. Wait for them, "
+            "cancel them on Queue, or give the new method another id."
         )

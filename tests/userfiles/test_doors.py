@@ -56,7 +56,6 @@ OPENERS: dict[str, Callable[[Path], object]] = {
     "a typed method": lambda home: methods.read("CARD = 1"),
     "keeping a method": lambda home: methods.keep("CARD = 1"),
     "deleting a method": lambda home: methods.delete("mine"),
-    "versions of methods": lambda home: methods.versions(),
     "the draft of a method": lambda home: methods.draft(),
     "keeping a draft": lambda home: methods.keep_draft(""),
     "a zip of images": lambda home: datasets.class_names(f"folder:{home}/x.zip"),
