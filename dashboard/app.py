@@ -2,7 +2,6 @@
 dashboard/app.py` from the repository's root.
 """
 
-from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -10,7 +9,6 @@ import streamlit as st
 from dashboard import access, logo, state
 from dashboard.pages import BY_ID, MOVED, MOVED_VIEWS, PAGES, TAB
 from dashboard.widgets import course, guests, messages, presenting, share, side_bar
-from mucore.errors import MucoreError
 
 # A file of our own: Streamlit would fetch a Material icon for the tab from another host.
 ICON = str(Path(__file__).with_name("icon.png"))
@@ -63,16 +61,12 @@ with messages.sentences():
         st.sidebar.caption(status)
     guests.log_out()
     side_bar.follow_theme()
-    above = st.empty()  # what is damaged is found where a page reads it
     presenting.begin()
     with messages.guarded():
         if here in BY_ID and BY_ID[here].works and not access.presents():
             guests.not_for_you(BY_ID[here])
         else:
             page.run()
-    # where the store cannot be read, the page itself says so
-    with above.container(), messages.sentences(), suppress(MucoreError):
-        messages.left_out()
     state.leave(here)
     if not presenting.on():  # a room sees no side bar
         share.fill(here)

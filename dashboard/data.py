@@ -163,18 +163,6 @@ def chosen(runs: pd.DataFrame) -> str:
     return hashlib.sha256("\n".join(runs["key"].tolist()).encode()).hexdigest()
 
 
-def damaged() -> dict[str, list[str]]:
-    """By table of the store, the keys or numbers of the rows that pages leave out, since they are
-    damaged: of all that pages have read so far.
-    """
-    own = own_store()
-    return {
-        "result": source().store.damaged_results(),
-        "job": [str(number) for number in own.damaged_jobs()],
-        "comparison": [str(number) for number in own.damaged_comparisons()],
-    }
-
-
 def result(key: str) -> Result | None:
     return source().store.get_result(key)
 

@@ -111,7 +111,7 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
     and their references on its own seeds and the next ones, as far as the reader's own store has
     them not. Raises a `MucoreError` with a sentence.
     """
-    found = source().store.results(metrics=False, brief=True, keys=keys)
+    found = source().store.results(metrics=False, keys=keys)
     runs = [RunSpec.model_validate(dict(result.spec)) for result in found]
     mine = {run.training_seed for run in runs}
     further = [seed for seed in range(count + len(mine)) if seed not in mine]

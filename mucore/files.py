@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
-import shutil
-import tempfile
 import time
 import uuid
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import psutil
-
 from mucore.errors import StoreError
 
 SUFFIX = ".part"
-# A part that nobody has written to for so long is left over: of this machine, once its process is
-# gone (another container may have the machine's name, but other processes), and of any other.
-_SURE, _ELSEWHERE = 3600.0, 7 * 86400.0
+_LEFT_OVER = 86400.0  # seconds without a change, of a part whose writer was killed
 
 
 @contextmanager
@@ -31,7 +23,7 @@ def whole_file(path: Path) -> Generator[Path]:
     A reader, and a second process that writes the same, never see half a file. Raises `OSError`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{_machine()}.{os.getpid()}.{uuid.uuid4().hex[:16]}{SUFFIX}")
+    temporary = path.with_name(f".{uuid.uuid4().hex[:16]}{SUFFIX}")
     try:
         yield temporary
         os.replace(temporary, path)
@@ -66,42 +58,12 @@ def write(path: Path, content: bytes) -> None:
         ) from error
 
 
-@contextmanager
-def temporary_folder(name: str) -> Generator[Path]:
-    """A folder among the temporary files, which goes with the block. Those of processes of this
-    machine that were killed in theirs go first.
-    """
-    mine = f"{name}-{_machine()}-"
-    for folder in Path(tempfile.gettempdir()).glob(f"{mine}*"):
-        pid = folder.name.removeprefix(mine).partition("-")[0]
-        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(folder, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=f"{mine}{os.getpid()}-") as path:
-        yield Path(path)
-
-
 def remove_left_over(folder: Path) -> list[Path]:
-    """Remove the parts under a folder whose writers ended without a word, and name them; none that
-    somebody may still write to.
-    """
+    """Remove the parts under a folder that nobody has written to for a day, and name them."""
     removed = []
     for part in folder.rglob(f".*{SUFFIX}"):
         with suppress(OSError):
-            if _left_over(part):
+            if time.time() - part.stat().st_mtime > _LEFT_OVER:
                 part.unlink()
                 removed.append(part)
     return removed
-
-
-def _left_over(part: Path) -> bool:
-    silent = time.time() - part.stat().st_mtime
-    machine, _, rest = part.name.removeprefix(".").partition(".")
-    pid = rest.partition(".")[0]
-    if machine == _machine() and pid.isdecimal():
-        return silent > _SURE and not psutil.pid_exists(int(pid))
-    return silent > _ELSEWHERE  # of another machine, or of an earlier version
-
-
-def _machine() -> str:
-    """A name of this machine that fits in any file name."""
-    return hashlib.sha256(platform.node().encode(errors="replace")).hexdigest()[:8]

@@ -50,16 +50,14 @@ class Hosting:
 
     def told(self, address: str) -> list[str]:
         """What else there is to say of `address`, a line each."""
-        return {
-            "own": [],
-            "audience": [
+        if self.terms == "audience":
+            return [
                 "That address is for the room, which reads. Yours, to present (keep it to "
                 "yourself):",
                 f"  {address}/?{PARAMETER}={self.key}",
-            ],
-            "login": ["People log in; those in [roles] presenters may do everything."],
-            "open": [OPEN],
-        }[self.terms]
+            ]
+        more = {"login": "People log in; those in [roles] presenters may do everything."}
+        return [text] if (text := (more | {"open": OPEN}).get(self.terms)) else []
 
 
 def decide(
@@ -76,10 +74,9 @@ def decide(
             "--audience lets others read, --open lets them do everything. Choose one of the two."
         )
     if host is None and (audience or opened):
-        flag = "--audience" if audience else "--open"
         raise BadValue(
-            f"{flag} needs --host, the address on which others reach this machine, such as "
-            f"{flag} --host 0.0.0.0 for all of its networks."
+            f"{'--audience' if audience else '--open'} needs --host, the address on which others "
+            "reach this machine, such as --host 0.0.0.0 for all of its networks."
         )
     address = numeric("127.0.0.1" if host is None else host)
     if audience:
@@ -106,23 +103,18 @@ def numeric(host: str) -> str:
 
     Raises `BadValue`.
     """
-    name = host.strip()
-    if not name:
-        raise BadValue(
-            "--host is empty, which would mean every network of this machine. Use 127.0.0.1 for "
-            "itself alone, or write 0.0.0.0 for all networks."
-        )
-    if name.startswith("[") and name.endswith("]"):
-        name = name[1:-1]
+    name = host.strip().removeprefix("[").removesuffix("]")
     try:
-        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM) if name else []
     except (OSError, UnicodeError, ValueError):
-        raise BadValue(
-            f"This machine has no address {host}. Use --host 127.0.0.1 for itself alone or --host "
-            "0.0.0.0 for the network."
-        ) from None
+        found = []
     numbers = [str(entry[4][0]) for entry in found]
     reached = [number for number in numbers if not is_loopback(number)]
+    if not numbers:
+        raise BadValue(
+            f"This machine has no address {host!r}. Use --host 127.0.0.1 for itself alone or "
+            "--host 0.0.0.0 for the network."
+        )
     return min(reached or numbers, key=lambda number: ":" in number)
 
 
@@ -142,19 +134,13 @@ def reached_at(address: str) -> str:
     """
     if not ipaddress.ip_address(address.partition("%")[0]).is_unspecified:
         return address
-    # Asks the routing table and sends nothing; the addresses are nobody's (RFC 5737, RFC 3849).
-    # Where "::" takes IPv4 as well, as on Linux, IPv6 may lead nowhere.
-    ways = [(socket.AF_INET, "192.0.2.1", "127.0.0.1")]
-    if ":" in address:
-        ways.insert(0, (socket.AF_INET6, "2001:db8::1", "::1"))
-    for family, nobody, _ in ways:
-        try:
-            with socket.socket(family, socket.SOCK_DGRAM) as probe:
-                probe.connect((nobody, 9))
-                return str(probe.getsockname()[0])
-        except OSError:
-            continue
-    return ways[0][2]
+    # Asks the routing table and sends nothing; the address is nobody's (RFC 5737).
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(("192.0.2.1", 9))
+            return str(probe.getsockname()[0])
+    except OSError:
+        return "127.0.0.1"
 
 
 def web_address(host: str, port: int) -> str:

@@ -7,8 +7,7 @@ or, in a checkout, `python run_app.py` with the same options. An address that ot
 word on what they may do there (`mucore/hosting.py`).
 
 Both are processes of their own. One that dies is started again; one that dies at once five times in
-a row is not, and its log is named. If this program is killed, the worker finishes what it has, and
-the next start takes a worker over that is still there.
+a row is not, and its log is named. If this program is killed, the worker finishes what is queued.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import http.client
-import json
 import os
 import subprocess
 import sys
@@ -31,21 +29,11 @@ from mucore import hosting, signals, unforeseen
 from mucore.errors import Unforeseen, said
 from mucore.hosting import Hosting
 from mucore.numbers import whole_number
-from mucore.processes import (
-    Child,
-    end_all,
-    end_leftover_server,
-    identity,
-    left_behind,
-    own_group,
-    say,
-)
+from mucore.processes import Child, end_all, own_group, say
 from mucore.start_checks import ROOT, StartError, check_packages, check_port, login, open_home
 from mucore.userfiles import paths
 
 if TYPE_CHECKING:
-    import psutil
-
     from mucore.store import Store
 
 
@@ -69,7 +57,6 @@ def _started(options: argparse.Namespace) -> int:
             opened=options.open,
             login=login(Path.home() / ".streamlit", ROOT / ".streamlit"),
         )
-        end_leftover_server(home)
         check_port(served.address, options.port)
         store = open_home(home)
         if options.pack:
@@ -97,8 +84,6 @@ class App:
         self.server = Child("dashboard", self._start_server, home / "logs" / "server.log")
         log = home / "logs" / "workers.log"
         self.workers = [Child("worker", self._start_worker, log) for _ in range(options.workers)]
-        # workers that an earlier, killed start left behind: ours to end
-        self.orphans: dict[int, psutil.Process] = {}
 
     def run(self) -> int:
         signals.on_end(lambda *_: self.stop.set())
@@ -106,16 +91,12 @@ class App:
             self.server.keep()
             self._keep_workers()
             self._take_up()
-            self._note_processes()
             threading.Thread(target=self._announce, daemon=True).start()
             while not self.stop.wait(1.0):
-                before = self.server.process
                 self.server.keep()
                 if self.server.given_up:
                     return 1
                 self._keep_workers()
-                if self.server.process is not before:
-                    self._note_processes()
             say("\nEnding the dashboard and its worker.")
             return 0
         finally:
@@ -168,7 +149,7 @@ class App:
                 say(f"mucore is at {address}   (results in {self.home}; Ctrl-C ends it)")
                 for line in self.served.told(address):
                     say(line)
-                if not (self.options.no_browser or self.served.key) and _has_screen():
+                if not (self.options.no_browser or self.served.key):
                     webbrowser.open(address)
                 return
             time.sleep(0.2)
@@ -204,65 +185,28 @@ class App:
         if not self.workers:
             return
         from mucore.errors import MucoreError
-        from mucore.store.liveness import host
+        from mucore.store.lease import host
 
         try:
-            living = self.store.workers()
+            living = {worker.id: worker.pid for worker in self.store.workers()}
         except MucoreError as error:
             # a moment without disk space must not end the page that says so
             say(str(error))
             return
-        mine = {
-            child.process.pid
-            for child in self.workers
-            if child.process is not None and child.alive()
-        }
-        # on other machines processes have the same numbers
-        here = {worker.id for worker in living if worker.id.startswith(f"{host()}-")}
-        others = [one for one in living if not (one.id in here and one.pid in mine)]
-        for worker in (one for one in others if one.id in here):
-            if worker.pid not in self.orphans and (process := left_behind(worker.pid)) is not None:
-                self.orphans[worker.pid] = process
-                say(
-                    f"A worker of an earlier start is still there (process {worker.pid}); it is "
-                    "used."
-                )
-        wanted = max(0, len(self.workers) - len(others))
+        alive = [child.process.pid for child in self.workers if child.process and child.alive()]
+        mine = [name for name, pid in living.items() if pid in alive and name.startswith(host())]
+        wanted = max(0, len(self.workers) - len(living) + len(mine))
         for child in sorted(self.workers, key=lambda child: not child.alive())[:wanted]:
             child.keep()
 
-    # -- the end
-
-    def _note_processes(self) -> None:
-        """Write down what runs, so that a later start can tidy up after a kill of this one."""
-        server = self.server.process
-        content = {
-            "app": identity(os.getpid()),
-            "server": identity(server.pid) if server is not None else None,
-        }
-        self._record().write_text(json.dumps(content), encoding="utf-8")
-
-    def _record(self) -> Path:
-        return self.home / f"app-{self.options.port}.json"
-
     def _end(self) -> None:
-        import psutil
-
-        processes = [
-            child.process
-            for child in (self.server, *self.workers)
-            if child.process is not None and child.alive()
-        ]
-        trees = []
-        for pid in (process.pid for process in processes):
-            try:
-                trees.append(psutil.Process(pid))
-            except psutil.NoSuchProcess:
-                pass
-        end_all(trees + [process for process in self.orphans.values() if process.is_running()])
-        for process in processes:
-            process.wait()
-        self._record().unlink(missing_ok=True)
+        end_all(
+            [
+                child.process
+                for child in (self.server, *self.workers)
+                if child.process is not None and child.alive()
+            ]
+        )
         self.store.close()
 
 
@@ -275,13 +219,6 @@ def _answers(host: str, port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _has_screen() -> bool:
-    """Without one, Python may open a text browser in this very terminal."""
-    return sys.platform in ("win32", "darwin") or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
 
 
 def _options(argv: list[str] | None) -> argparse.Namespace:

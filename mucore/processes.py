@@ -1,24 +1,21 @@
-"""Processes that the launcher starts, keeps alive and ends; and those that an earlier one left
-behind.
-"""
+"""Processes that the launcher starts, keeps alive and ends."""
 
 from __future__ import annotations
 
-import json
+import ctypes
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import psutil
+from typing import Any
 
 QUICK_SECONDS = 10.0  # a process that lives shorter than this failed to start
 QUICK_DEATHS = 5
 GRACE_SECONDS = 10.0  # from the polite request to end to the hard one
+_PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 
 
 def say(text: str) -> None:
@@ -76,99 +73,34 @@ class Child:
         return f"Log: {self.log}" + (f" ({lines[-1].strip()})" if lines else "")
 
 
-def end_all(processes: list[psutil.Process]) -> None:
+def end_all(processes: list[subprocess.Popen]) -> None:
     """Ask processes to end, then end them and their children by force."""
     import psutil
 
-    trees = list(processes)
+    trees = []
     for process in processes:
-        try:
-            trees += process.children(recursive=True)
-            if sys.platform == "win32":
-                process.send_signal(signal.CTRL_BREAK_EVENT)
-            else:
-                process.terminate()
-        except (psutil.NoSuchProcess, PermissionError, OSError):
-            pass
+        with suppress(psutil.NoSuchProcess):
+            tree = psutil.Process(process.pid)
+            trees += [tree, *tree.children(recursive=True)]
+        process.send_signal(signal.CTRL_BREAK_EVENT if sys.platform == "win32" else signal.SIGTERM)
     _, stubborn = psutil.wait_procs(trees, timeout=GRACE_SECONDS)
     for process in stubborn:
-        try:
+        with suppress(psutil.NoSuchProcess):
             process.kill()
-        except psutil.NoSuchProcess:
-            pass
-    psutil.wait_procs(stubborn, timeout=GRACE_SECONDS)
-
-
-def left_behind(pid: int) -> psutil.Process | None:
-    """The worker process `pid` if the start that it belongs to is gone, else None."""
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        command = process.cmdline()
-        if "--parent-pid" not in command[:-1]:
-            return None  # started by hand: whoever started it ends it
-        parent = int(command[command.index("--parent-pid") + 1])
-        gone = (
-            not psutil.pid_exists(parent)
-            or psutil.Process(parent).create_time() > process.create_time()
-        )
-        return process if gone else None
-    except (psutil.Error, ValueError):
-        return None
-
-
-def end_leftover_server(home: Path) -> None:
-    """End a Streamlit that a killed start left on a port; its pages come back with the new one."""
-    import psutil
-
-    for record in home.glob("app-*.json"):
-        try:
-            content = json.loads(record.read_text(encoding="utf-8"))
-            if process_of(content["app"]) is not None:
-                continue  # that start is alive and well
-            server = process_of(content["server"])
-            if server is not None:
-                say(
-                    "Ending the dashboard that an earlier start left behind (process "
-                    f"{server.pid})."
-                )
-                end_all([server])
-            record.unlink(missing_ok=True)
-        except (OSError, ValueError, KeyError, TypeError, psutil.Error):
-            continue  # not our record, or gone meanwhile: the port check has the last word
-
-
-def identity(pid: int) -> list[float]:
-    import psutil
-
-    return [pid, psutil.Process(pid).create_time()]
-
-
-def process_of(identity: Any) -> psutil.Process | None:
-    """The process of a written-down identity, unless it ended (its number may have gone to another
-    one).
-    """
-    import psutil
-
-    if identity is None:
-        return None
-    pid, created = identity
-    try:
-        process = psutil.Process(int(pid))
-        same = (
-            abs(process.create_time() - float(created)) < 1.0
-            and process.status() != psutil.STATUS_ZOMBIE
-        )
-        return process if same else None
-    except psutil.NoSuchProcess:
-        return None
+    for process in processes:
+        process.wait()
 
 
 def own_group() -> dict[str, Any]:
     """Arguments of Popen that keep a terminal's Ctrl-C away from a child: this program passes it on
-    in order.
+    in order. On Linux the child ends with this program, also where that is killed.
     """
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return {"start_new_session": True}
+    if sys.platform != "linux":
+        return {"start_new_session": True}
+    return {"start_new_session": True, "preexec_fn": _end_with_parent}
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

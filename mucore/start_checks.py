@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import errno
 import importlib.util
-import platform
-import shutil
 import socket
 import sys
 import tomllib
@@ -34,7 +32,6 @@ NEEDED = (
     "safetensors",
     "cyclopts",
 )
-LEAST_FREE_BYTES = 50_000_000
 
 
 class StartError(Exception):
@@ -42,20 +39,14 @@ class StartError(Exception):
 
 
 def check_packages() -> None:
-    if tuple(map(int, platform.python_version_tuple()[:2])) < (3, 11):
-        raise StartError(
-            f"Python 3.11 or newer is needed, but this is {sys.version.split()[0]} "
-            f"({sys.executable})."
-        )
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        python = r".venv\Scripts\python" if sys.platform == "win32" else ".venv/bin/python"
         raise StartError(
             f"{sys.executable} lacks {', '.join(missing)}. Install what is needed, then start "
             "again:\n"
             "  python -m venv .venv\n"
-            f"  {python} -m pip install -c constraints.txt -e .\n"
-            f"  {python} run_app.py"
+            "  .venv/bin/python -m pip install -c constraints.txt -e .\n"
+            "  .venv/bin/python run_app.py"
         )
 
 
@@ -63,32 +54,19 @@ def check_port(host: str, port: int) -> None:
     """Raise `StartError` unless pages can be served there; a taken port comes with the next free
     one.
     """
-    problem = _bind_error(host, port)
-    if problem is None:
+    if (problem := _bind_error(host, port)) is None:
         return
-    if isinstance(problem, socket.gaierror) or problem.errno == errno.EADDRNOTAVAIL:
+    if problem.errno != errno.EADDRINUSE:
         raise StartError(
-            f"This machine has no address {host}. Use --host 127.0.0.1 for itself alone or --host "
-            "0.0.0.0 for the network."
+            f"Pages cannot be served on {host}, port {port}: {problem.strerror}. Choose another "
+            "--host, such as 127.0.0.1, or a --port from 1024 on."
         )
-    if problem.errno == errno.EACCES:
-        raise StartError(
-            f"Port {port} needs administrator rights. Choose one from 1024 on, such as --port 8501."
-        )
-    free = next(
-        (
-            other
-            for other in range(port + 1, min(port + 100, 65536))
-            if _bind_error(host, other) is None
-        ),
-        None,
-    )
-    way_out = (
-        f"Start with --port {free}." if free is not None else "Choose another one with --port."
-    )
+    others = range(port + 1, min(port + 100, 65536))
+    free = next((other for other in others if _bind_error(host, other) is None), 8501)
     address = hosting.web_address(hosting.reached_at(host), port)
     raise StartError(
-        f"Port {port} is in use, perhaps by a dashboard that runs already ({address}). {way_out}"
+        f"Port {port} is in use, perhaps by a dashboard that runs already ({address}). Start with "
+        f"--port {free}."
     )
 
 
@@ -128,19 +106,6 @@ def open_home(home: Path) -> Store:
     from mucore.store import open_store
 
     try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        free = shutil.disk_usage(home).free
-        if free < LEAST_FREE_BYTES:
-            raise StartError(
-                f"Only {free / 1e6:.0f} MB are free in {home}, too little for results. Free some, "
-                "or choose another folder with --home."
-            )
         return open_store(home)
     except MucoreError as error:
         raise StartError(str(error)) from None
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise
-        raise StartError(
-            f"The folder {home} cannot be used: {error.strerror}. Choose another one with --home."
-        ) from None

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import sysconfig
 import tempfile
 import traceback
@@ -14,7 +13,6 @@ import uuid
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 import mucore
 from mucore.errors import (
@@ -29,9 +27,10 @@ from mucore.errors import (
 )
 
 FILE = "unforeseen.log"  # in the folder `logs` of the home
-_MOST_BYTES = 4_000_000  # then the log begins anew, and the one before is kept
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_HERE = Path(__file__).resolve().parent
+_HERE = str(Path(__file__).resolve().parent)
+# code of mucore, Python and installed packages, and what these made on the way, as a dataclass's
+_KNOWN = (_HERE, sysconfig.get_path("stdlib"), "<frozen", "<string")
 
 
 def told(error: Exception, door: str, *, home: Path | None = None) -> MucoreError:
@@ -77,63 +76,22 @@ def passes(error: Exception) -> bool:
         return True
     if isinstance(error, TypeError) and getattr(error.__traceback__, "tb_next", None) is None:
         return True  # arguments that the function does not have
-    frames = list(_files(error.__traceback__))
-    inside = next((n for n, file in enumerate(frames) if _ours(file)), len(frames))
-    return any(not _known(file) for file in frames[inside:])
-
-
-def _files(trace: TracebackType | None) -> list[str]:
-    found = []
-    while trace is not None:
-        found.append(trace.tb_frame.f_code.co_filename)
-        trace = trace.tb_next
-    return found
-
-
-def _ours(file: str) -> bool:
-    return Path(file).resolve().is_relative_to(_HERE)
-
-
-def _known(file: str) -> bool:
-    """Whether a file is mucore's, Python's, or of an installed package; code that they made on the
-    way, such as a dataclass's, has a name in brackets, and so has what is typed into a console.
-    """
-    if file.startswith("<"):
-        return not file.startswith(("<stdin", "<ipython", "<python-input"))
-    path = Path(file).resolve()
-    return _ours(file) or any(path.is_relative_to(place) for place in _PLACES)
-
-
-_PLACES = tuple(
-    {
-        Path(sysconfig.get_path(name)).resolve()
-        for name in ("stdlib", "platstdlib", "purelib", "platlib")
-    }
-    | {Path(sys.base_prefix, "lib").resolve()}
-)
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    inside = next((n for n, file in enumerate(files) if file.startswith(_HERE)), len(files))
+    known = (file.startswith(_KNOWN) or "site-packages" in file for file in files[inside:])
+    return not all(known)
 
 
 def _write(error: Exception, door: str, reference: str, home: Path | None) -> Path | None:
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
-    try:
-        trace = "".join(traceback.format_exception(error))
-    except Exception:  # the text of somebody's own exception
-        trace = f"{type(error).__name__}, which cannot be written\n"
+    trace = "".join(traceback.format_exception(error))
     text = f"[{reference}] {when}, {door}, mucore {mucore.__version__}\n{trace}\n"
-    for folder in (_home(home) / "logs", Path(tempfile.gettempdir()) / "mucore-logs"):
-        with suppress(OSError, ValueError):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path = folder / FILE
-            if path.exists() and path.stat().st_size > _MOST_BYTES:
-                os.replace(path, path.with_suffix(".old.log"))
+    own = Path(home or os.environ.get("MUCORE_HOME") or "~/.mucore", "logs")
+    for folder in (own, Path(tempfile.gettempdir(), "mucore-logs")):
+        with suppress(OSError, ValueError, RuntimeError):  # ~somebody whom this machine lacks
+            path = folder.expanduser() / FILE
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
             return path
     return None
-
-
-def _home(home: Path | None) -> Path:
-    try:
-        return Path(home or os.environ.get("MUCORE_HOME") or Path.home() / ".mucore").expanduser()
-    except RuntimeError:  # ~somebody, whom this machine does not know
-        return Path(tempfile.gettempdir())

@@ -537,7 +537,7 @@ def _copy(source: Store, target: Store, keys: Collection[str]) -> None:
     results = source.results(keys=list(keys))
     target.put_results(results)
     for artifact in {each.outputs for each in results if each.outputs is not None}:
-        target.artifacts.place.write(artifact, source.artifacts.content(artifact))
+        target.artifacts.storage.write(artifact, source.artifacts.content(artifact))
 
 
 def seen_inside(results: Sequence[Result], looked_into: Collection[str]) -> set[str]:

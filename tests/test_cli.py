@@ -4,7 +4,6 @@ a sentence, and a run is stored once.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -24,7 +23,7 @@ from mucore.cli import commands
 from mucore.errors import BadValue, UnknownName
 from mucore.runner.plan import expand, launch, make_plan, parse_grid
 from mucore.store import open_store
-from mucore.store.trouble import LOCK
+from mucore.store.retry import LOCK
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = (
@@ -324,29 +323,12 @@ def test_a_failed_run_is_told_and_fails_the_command(home, capsys):
     assert "Traceback" not in captured.err
 
 
-@pytest.mark.parametrize(
-    ("answer", "left"),
-    [
-        ("y\n", ["cancelled", "cancelled"]),
-        ("\n", ["queued", "queued"]),
-        ("", ["queued", "queued"]),  # Ctrl-D
-    ],
-)
-def test_cancel_asks_on_a_terminal_and_not_where_nothing_else_waits(
-    home, monkeypatch, answer, left
-):
+def test_cancel_takes_along_what_waits(home, capsys):
     spec = make_spec_row(method="retrain")
     with open_store(home) as store:
-        original, _ = store.enqueue([*spec.needs(), spec])
-    terminal = io.StringIO(answer)
-    monkeypatch.setattr(terminal, "isatty", lambda: True)
-    monkeypatch.setattr("sys.stdin", terminal)
-    assert cli.main(["cancel", str(original.id)]) == (0 if answer.strip() else 2)
-    with open_store(home) as store:
-        jobs = store.jobs()
-        assert [job.state for job in jobs] == left
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert cli.main(["cancel", *(str(job.id) for job in jobs)]) == 0  # all that waits is among them
+        original, retrain = store.enqueue([*spec.needs(), spec])
+    assert cli.main(["cancel", str(original.id)]) == 0
+    assert f"Job {retrain.id} is cancelled" in capsys.readouterr().out
     with open_store(home) as store:
         assert {job.state for job in store.jobs()} == {"cancelled"}
 
@@ -439,22 +421,6 @@ def test_what_goes_wrong_in_showing_ends_the_work_and_is_raised(home):
             len(plan.specs) - 1
         )
     assert [signal.getsignal(number) for number in signals.ending()] == handlers
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgresql://me:sesame@host/base",
-        "postgresql+psycopg://me:sesame@host/base",
-        "postgresql://host/base?user=me&password=sesame",
-    ],
-)
-def test_a_password_is_kept_out_of_the_list_of_processes(url, home, capsys, monkeypatch):
-    monkeypatch.delenv("MUCORE_STORE_URL", raising=False)
-    assert cli.main(["worker", "--store-url", url]) == 2
-    said = capsys.readouterr()
-    assert "MUCORE_STORE_URL" in said.err and "sesame" not in said.err + said.out
-    assert "MUCORE_STORE_URL" not in os.environ and not home.exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")

@@ -126,15 +126,6 @@ def test_a_foreign_store_is_refused(tmp_path, capsys):
     assert "store.sqlite" in capsys.readouterr().err
 
 
-def test_a_full_disk_is_refused(tmp_path, monkeypatch, capsys):
-    usage = start_checks.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(
-        start_checks.shutil, "disk_usage", lambda path: usage._replace(free=1_000_000)
-    )
-    assert launcher.main(["--port", str(free_port()), "--home", str(tmp_path), "--no-browser"]) == 2
-    assert "Only 1 MB are free" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("arguments", [["--port", "0"], ["--port", "x"], ["--workers", "-1"]])
 def test_impossible_options_are_refused(arguments, capsys):
     with pytest.raises(SystemExit) as end:
@@ -166,8 +157,8 @@ def test_folders_of_own_methods_are_found_from_the_servers_folder_too(tmp_path, 
     [
         (["--host", "0.0.0.0"], "--audience"),
         (["--host", "::"], "--open"),
-        (["--host", ""], "--host is empty"),
-        (["--host", "no.such.host.invalid"], "no address no.such.host.invalid"),
+        (["--host", ""], "no address ''"),
+        (["--host", "no.such.host.invalid"], "no address 'no.such.host.invalid'"),
         (["--audience"], "--audience needs --host"),
         (["--open"], "--open needs --host"),
         (["--host", "0.0.0.0", "--open", "--audience"], "Choose one"),
@@ -264,32 +255,6 @@ def test_a_process_that_lived_is_started_again_at_once(tmp_path, monkeypatch, ca
     capsys.readouterr()
 
 
-def test_only_workers_of_a_start_that_is_gone_are_taken_over():
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
-    workers = {
-        "orphan": subprocess.Popen([*sleep, "--parent-pid", str(gone.pid)]),
-        "kept": subprocess.Popen([*sleep, "--parent-pid", str(os.getpid())]),
-        "by hand": subprocess.Popen(sleep),
-    }
-    try:
-        wait_for(
-            lambda: all("-c" in psutil.Process(worker.pid).cmdline() for worker in workers.values())
-        )
-        found = {name: processes.left_behind(worker.pid) for name, worker in workers.items()}
-        assert found["kept"] is None and found["by hand"] is None
-        orphan = found["orphan"]
-        assert orphan is not None
-        processes.end_all([orphan])
-        assert not orphan.is_running()
-        assert all(workers[name].poll() is None for name in ("kept", "by hand"))
-    finally:
-        for worker in workers.values():
-            worker.kill()
-            worker.wait()
-
-
 @posix_only
 @pytest.mark.slow
 def test_both_live_until_ctrl_c(launch):
@@ -320,28 +285,19 @@ def test_both_live_until_ctrl_c(launch):
             if child.is_running() and child.status() != psutil.STATUS_ZOMBIE
         ]
         assert store.workers() == []
-    assert not list(app.home.glob("app-*.json"))
     assert "Traceback" not in app.output.read_text()
 
 
-@posix_only
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the port is in use")
 @pytest.mark.slow
-def test_a_start_after_a_kill_tidies_up(launch):
-    """The killed start leaves a server on the port; the next one takes the port back, and Ctrl-C
-    ends everything.
-    """
+def test_the_server_ends_with_a_killed_launcher_and_the_worker_with_an_empty_queue(launch):
     killed = launch()
     wait_for(lambda: killed.said("mucore is at"))
-    left = killed.child("streamlit")
-    killed.process.kill()
-    killed.process.wait()
-    assert left.is_running() and killed.serves()
-
+    with open_store(killed.home) as store:
+        wait_for(lambda: alone(store))
+        killed.process.kill()
+        killed.process.wait()
+        wait_for(lambda: not killed.serves() and store.workers() == [], 30)
     again = launch(port=killed.port)
     wait_for(lambda: again.said("mucore is at"))
-    assert again.said("an earlier start left behind") and again.serves()
-    assert not left.is_running() or left.status() == psutil.STATUS_ZOMBIE
-    with open_store(again.home) as store:
-        wait_for(lambda: alone(store))
-        assert again.end() == 0
-        wait_for(lambda: store.workers() == [], 15)
+    assert again.end() == 0

@@ -90,7 +90,7 @@ def flagged(_store: Store, name: str, change: int, keys: tuple[str, ...]) -> int
     """How many of the runs carry a sanity flag; `name` and `change` say which store, and when it
     was read.
     """
-    results = _store.results(metrics=False, brief=True, keys=keys)
+    results = _store.results(metrics=False, keys=keys)
     return sum(bool(result.flags) for result in results)
 
 

@@ -48,22 +48,6 @@ def no_results(question: str, caption: str, sentence: str = "") -> None:
     empty(f"There are no results yet. {sentence}", "Launch a comparison", "launch")
 
 
-def left_out() -> None:
-    """Which rows of the store are damaged and so are missing on pages, and what to do; nothing
-    where there are none.
-    """
-    said = [
-        f":material/report: Damaged rows of “{table}”, left out: {', '.join(names[:3])}"
-        + (", …" if len(names) > 3 else "")
-        for table, names in data.damaged().items()
-        if names
-    ]
-    if said and access.presents():
-        said.append("Restore a backup, or delete these rows and launch the comparison again.")
-    if said:
-        st.caption("  \n".join(said))
-
-
 def none_finished(question: str = "", source: data.Source | None = None) -> None:
     """What a page says while no run of the chosen comparison has finished; without `question`,
     below a head that is there already.

@@ -4,46 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
-import re
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated, get_args
 
 from cyclopts import Parameter
 
-from mucore.cli.base import (
-    WAITING_SECONDS,
-    WHOLE,
-    WRONG,
-    Device,
-    Json,
-    comparison_id,
-    complain,
-    open_home,
-)
+from mucore.cli.base import WAITING_SECONDS, WHOLE, Device, Json, comparison_id, open_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
-from mucore.numbers import MOST
-from mucore.titles import cancelling
 
 if TYPE_CHECKING:
     from mucore.store import Store
     from mucore.store.rows import Job
 
 MOST_THREADS = 4096
-_SECRET = re.compile(r"//[^/@]*:[^/@]+@|[?&](password|passfile)=", re.IGNORECASE)
 
 
 def worker(
     *,
     device: Device = "auto",
     threads: Annotated[int | None, WHOLE, Parameter(help="CPU threads; default: all.")] = None,
-    store_url: Annotated[
-        str | None,
-        Parameter(help="Address of the database, without a password; default: MUCORE_STORE_URL."),
-    ] = None,
     idle_exit: Annotated[
         float | None, Parameter(help="End after this many seconds without work; default: never.")
     ] = None,
@@ -59,17 +40,10 @@ def worker(
     """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the
     queue, and so does SIGTERM.
     """
-    for flag, value, most in (
-        ("--threads", threads, MOST_THREADS),
-        ("--parent-pid", parent_pid, 2**31 - 1),
-        ("--job", job, MOST),
-    ):
-        if value is not None and not 1 <= value <= most:
-            raise BadValue(f"{flag} must be a whole number from 1 to {most:,}, not {value}.")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise BadValue(f"--threads must be a whole number from 1 to {MOST_THREADS}, not {threads}.")
     if idle_exit is not None and not 0 <= idle_exit < math.inf:
         raise BadValue(f"--idle-exit must be a number of seconds from 0, not {idle_exit}.")
-    if store_url is not None:
-        os.environ["MUCORE_STORE_URL"] = _without_password(store_url)
     with _open_when_possible() as store:
         only = store.job(job) if job is not None else None
         if only is not None and only.kind == "analysis":  # which may need no torch
@@ -97,19 +71,9 @@ def worker(
         )
 
 
-def _without_password(url: str) -> str:
-    """The address as it is. Raises `BadValue` where it holds a password."""
-    if _SECRET.search(url):
-        raise BadValue(
-            "--store-url takes no password, because everybody on a machine can read its command "
-            "lines. Put the whole address into MUCORE_STORE_URL, or the password into ~/.pgpass."
-        )
-    return url
-
-
 def _open_when_possible() -> Store:
     """A worker that is started while the database is not there waits some minutes for it."""
-    from mucore.store.trouble import patient, waiting
+    from mucore.store.retry import patient, waiting
 
     with waiting(lambda _what, seconds: time.sleep(seconds), limit=WAITING_SECONDS):
         return patient(open_home)()
@@ -172,40 +136,19 @@ def cancel(
     job: Annotated[
         list[int], WHOLE, Parameter(help="Job numbers, as `jobs` shows them.", negative="")
     ],
-    *,
-    yes: Annotated[
-        bool,
-        Parameter(
-            negative="", help="Cancel also the runs that wait for these, without a question."
-        ),
-    ] = False,
-) -> int:
-    """Cancel queued jobs at once and running ones at their next step. Where other runs wait for
-    one, it asks first.
+) -> None:
+    """Cancel queued jobs at once and running ones at their next step, with the runs that wait for
+    them.
     """
     with open_home() as store:
-        waiting = store.waiting_for(job)
-        question = cancelling([store.job(number) for number in job], waiting)
-        if question and not yes:
-            if not sys.stdin.isatty():
-                return complain(f"{question} Nothing was cancelled; --yes does it.", WRONG)
-            if not _agreed(question):
-                return complain("Nothing was cancelled.", WRONG)
-        changes = [store.cancel(number) for number in job]
-        changes += [store.job(one.id) for one in waiting]
+        numbers = [*job, *(one.id for one in store.waiting_for(job))]
+        for number in job:
+            store.cancel(number)
+        changes = [store.job(number) for number in numbers]
     for changed in changes:
         running = changed.state == "running"
         state = "will stop at its next step" if running else f"is {changed.state}"
         print(f"Job {changed.id} {state}: {changed.label}")
-    return 0
-
-
-def _agreed(question: str) -> bool:
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:  # Ctrl-D
-        print()
-        return False
 
 
 def retry(

@@ -88,7 +88,7 @@ class Watch:
     def __exit__(self, *exception: object) -> None:
         # a second that the other commands do not need
         from mucore.runner.plan import call_off
-        from mucore.store.trouble import waiting
+        from mucore.store.retry import waiting
 
         self._over.set()
         self._thread.join()
@@ -111,7 +111,7 @@ class Watch:
         self.stopped.set()
 
     def _follow(self) -> None:
-        from mucore.store.trouble import waiting
+        from mucore.store.retry import waiting
 
         # A look at thousands of jobs takes a while, and the runs need the processor.
         pause, over = max(0.4, len(self.plan.to_run) / 1000), False

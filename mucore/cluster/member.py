@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mucore.store.liveness import process_id
-from mucore.store.trouble import pauses
+from mucore.store.lease import process_id
+from mucore.store.retry import pauses
 
 # A run looks for the wish to end at each step; a step may take long on a busy machine.
 HAND_BACK_SECONDS = 120.0

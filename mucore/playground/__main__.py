@@ -13,6 +13,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -62,13 +64,12 @@ def main() -> None:
     import torch
 
     from mucore.errors import Cancelled, MucoreError
-    from mucore.files import temporary_folder
     from mucore.playground.scene import PRESETS, Scene
     from mucore.playground.stage import Stage
 
     torch.set_num_threads(1)  # of networks as small as these a second thread slows every step
-    with temporary_folder("mucore-playground") as home:
-        stage = Stage(home)
+    with TemporaryDirectory(prefix="mucore-playground-") as home:
+        stage = Stage(Path(home))
         number, ahead = 0, [one.scene for one in PRESETS]
         while True:
             # what loads at its first use loads now, and who presses one of these examples finds its

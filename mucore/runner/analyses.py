@@ -45,7 +45,7 @@ def enqueue(
     complete = analysis.complete(kind, parameters).model_dump(mode="json")
     label = f"{analysis.KINDS[kind].title or kind} of {_subject(complete)}"
     spec = {"analysis": kind, "parameters": complete, "pack": str(pack.resolve()) if pack else None}
-    return store.enqueue_analysis(analysis.key(kind, parameters), spec, label)
+    return store.enqueue_other("analysis", analysis.key(kind, parameters), spec, label)
 
 
 def _subject(parameters: Mapping[str, Any]) -> str:

@@ -14,9 +14,9 @@ from functools import partial
 from mucore.runner.executors import start_process
 from mucore.runner.jobs import Listener, Pulse, run_job
 from mucore.store import Store
-from mucore.store.liveness import host, process_id
+from mucore.store.lease import host, process_id
+from mucore.store.retry import waiting
 from mucore.store.rows import Job
-from mucore.store.trouble import waiting
 
 # A process that was started for a job takes it within seconds, on a busy machine, too.
 PATIENCE = timedelta(seconds=30)

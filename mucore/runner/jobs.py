@@ -1,9 +1,9 @@
 """One job from the claim to its end, whatever computes it: heartbeat, progress, the wish to cancel,
 its log, and how it ended. Imports no torch.
 
-Trouble that passes (store/trouble.py) fails no job. What a run asks of the store is asked again for
-some minutes, with the run in hand; where that is not enough, or the trouble was met elsewhere, the
-job goes back to the queue and is tried again later.
+What may pass (store/retry.py) fails no job. What a run asks of the store is asked again for some
+minutes, with the run in hand; where that is not enough, or it was met elsewhere, the job goes back
+to the queue and is tried again later.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from mucore.errors import Cancelled, MucoreError
-from mucore.fitting import free_memory
 from mucore.store import LostJob, Store
-from mucore.store.liveness import process_lives
-from mucore.store.poison import ATTEMPT
+from mucore.store.lease import process_lives
+from mucore.store.retry import awaited, waiting
 from mucore.store.rows import Job
-from mucore.store.trouble import awaited, waiting
 
 BEAT_SECONDS = 5.0
 LOG_BYTES = 8000  # of the end of a job's log that the store keeps
@@ -34,8 +32,6 @@ PROGRESS_SECONDS = 1.0  # how often progress is written, if there is any
 PATIENCE_SECONDS = 300.0
 # A worker that was told to end has so long to give its job back; its death is found otherwise.
 LAST_SECONDS = 4.0
-# With fewer bytes free, a worker's death may be the system's way to get some.
-SHORT_OF_MEMORY = 256e6
 log = logging.getLogger("mucore")
 # event ("started", "progress", "done", "failed", "cancelled", "lost"), job as it is then
 Listener = Callable[[str, Job], None]
@@ -46,7 +42,7 @@ def run_job(job: Job, store: Store, pulse: Pulse, work: Callable[[], None]) -> N
     with pulse.of(job), waiting(pulse.linger):
         pulse.tell("started", job)
         with _job_log(store.home, job):
-            log.info("%s %s%d)", job.label, ATTEMPT, job.attempts)
+            log.info("%s (attempt %d)", job.label, job.attempts + 1)
             try:
                 event = _run(job, store, pulse, work)
             except LostJob:
@@ -110,7 +106,6 @@ class Pulse:
         facts: Callable[[], Mapping[str, Any]] | None = None,
     ):
         self.worker = worker
-        self.note = ""  # why it is idle although runs wait
         self._store, self._on_event, self._facts = store, on_event, facts
         self._kept = ""  # of the log of the job in hand
         self._stop = stop or threading.Event()
@@ -121,7 +116,7 @@ class Pulse:
         self._last: float | None = None
         self._losses: list[float] = []
         self._wish = threading.Event()
-        self._closed = threading.Event()
+        self._closed, self._checkpoint = threading.Event(), threading.Event()
         self.lost = False
         self._thread = threading.Thread(target=self._beat_forever, name="pulse", daemon=True)
         self._thread.start()
@@ -142,6 +137,10 @@ class Pulse:
             self._step, self._fraction, self._awaited = step, fraction, ""
             if loss is not None:
                 self._losses.append(loss)
+
+    def checkpointed(self) -> None:
+        """The next try would go on from here: deaths until now count no more."""
+        self._checkpoint.set()
 
     def wait(self, what: str, seconds: float) -> None:
         """Sleep while a run waits for trouble to pass, and say so. Raises `Cancelled` where
@@ -174,6 +173,7 @@ class Pulse:
             self._job, self._step, self._fraction = job, "starting", 0.0
             self._losses, self._awaited, self.lost, self._kept = [], "", False, ""
             self._wish.clear()
+        self._checkpoint.clear()
         try:
             yield
         finally:
@@ -202,13 +202,12 @@ class Pulse:
             with self._lock:
                 job, fraction, losses = self._job, self._fraction, tuple(self._losses)
                 step = f"waiting for {self._awaited}" if self._awaited else self._step
-            news = (job.id if job else None, self.note, step, fraction, len(losses))
+            news = (job.id if job else None, step, fraction, len(losses))
             beats = time.monotonic() >= due
             try:
-                if beats or news[:2] != said[:2]:
+                if beats or news[:1] != said[:1]:
                     facts = self._facts() if self._facts is not None else None
-                    state = "busy" if job else "idle"
-                    self._store.beat_worker(self.worker, state, self.note, facts=facts)
+                    self._store.beat_worker(self.worker, "busy" if job else "idle", facts=facts)
                 if job is not None and (beats or news != said):
                     self._beat(job, step, fraction, losses)
                     if beats:
@@ -227,13 +226,10 @@ class Pulse:
                 log.warning("no heartbeat: %s", problem)
 
     def _beat(self, job: Job, step: str, fraction: float, losses: tuple[float, ...]) -> None:
+        checkpoint = self._checkpoint.is_set()
+        self._checkpoint.clear()
         if self._store.beat(
-            job.id,
-            progress=fraction,
-            step=step,
-            losses=losses,
-            short_of_memory=free_memory() < SHORT_OF_MEMORY,
-            worker_id=self.worker,
+            job.id, self.worker, progress=fraction, step=step, losses=losses, checkpoint=checkpoint
         ):
             self._wish.set()
         if self._on_event is not None:

@@ -1,37 +1,30 @@
-"""Predictions that the runs of a scenario share, kept from one run to the next: those of Retrain
-and of the original, read and decoded, and those of the network that never learned.
+"""What the runs of a scenario share, kept from one run to the next: predictions, read and decoded,
+and what a scenario asks of the original.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from typing import TypeVar
 
-from mucore.outputs import Outputs, SplitOutputs
-
-MOST = 4  # the original as trained and in the scenario, Retrain, the network that never learned
-MOST_BYTES = 1 << 26  # of one of them; larger ones are read again rather than held during a run
+T = TypeVar("T")
+# The original as trained and in the scenario, Retrain, the network that never learned; losses or
+# class means of the original, and the downstream sets.
+MOST = 8
 
 
 class Kept:
-    """The last `MOST` predictions by what they depend on. Nobody writes to what comes out."""
+    """The last `MOST` values by what they depend on. Nobody writes to what comes out."""
 
     def __init__(self) -> None:
-        self._found: OrderedDict[Hashable, Outputs] = OrderedDict()
+        self._found: OrderedDict[Hashable, object] = OrderedDict()
 
-    def get(self, key: Hashable, make: Callable[[], Outputs]) -> Outputs:
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept under `key`, or what `make` gives."""
-        if key in self._found:
-            self._found.move_to_end(key)
-            return self._found[key]
-        made = make()
-        if sum(_bytes(split) for split in made.values()) <= MOST_BYTES:
-            self._found[key] = made
-            if len(self._found) > MOST:
-                self._found.popitem(last=False)
-        return made
-
-
-def _bytes(split: SplitOutputs) -> int:
-    features = 0 if split.features is None else split.features.nbytes
-    return split.logits.nbytes + split.confusion.nbytes + features
+        if key not in self._found:
+            self._found[key] = make()
+        self._found.move_to_end(key)
+        while len(self._found) > MOST:
+            self._found.popitem(last=False)
+        return self._found[key]  # ty: ignore[invalid-return-type]

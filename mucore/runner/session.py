@@ -4,7 +4,7 @@ read from the store.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,10 +32,10 @@ from mucore.runner.kept import Kept
 from mucore.scenarios import select
 from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
-from mucore.store.liveness import host
+from mucore.store.lease import host
 from mucore.store.result_rows import setting_columns
+from mucore.store.retry import awaited
 from mucore.store.rows import Model, Result
-from mucore.store.trouble import awaited
 from mucore.userfiles import weights
 
 # of each downstream set, so that they stay a small part of an evaluation
@@ -76,17 +76,13 @@ class Session:
         self.device = resolve_device(device)
         self.device_name = describe(self.device)
         self.device_id = identity(self.device)
+        self.on_checkpoint: Callable[[], None] = lambda: None
         self._splits: datasets.Splits | None = None
         # the poison, and how the recipe cuts the data set
         self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self._samples: dict[str, Samples] = {}
         self.kept = Kept()
         self._whole: set[str] = set()  # files that were undamaged when they were read
-        self._losses: tuple[str, np.ndarray] | None = None
-        self._means: tuple[tuple[str, str], tuple[np.ndarray, np.ndarray]] | None = None
-        self._downstream: (
-            tuple[tuple[str, ...], tuple[dict[str, Samples], tuple[str, ...]]] | None
-        ) = None
 
     def run(self, spec: RunSpec, seed: int, callbacks: Callbacks = NO_CALLBACKS) -> Run:
         return Run(
@@ -126,7 +122,7 @@ class Session:
             or (spec.data_hash and self._splits.data_hash != spec.data_hash)
         ):
             # free the device before the next set comes
-            self._splits, self._samples, self._losses = None, {}, None
+            self._splits, self._samples = None, {}
             splits = datasets.load(spec.dataset, **spec.recipe.cut())
             if spec.data_hash and splits.data_hash != spec.data_hash:
                 raise BadFile(
@@ -161,18 +157,21 @@ class Session:
         them. Trouble that passes is raised.
         """
         named = spec.scenario_parameters.get("downstream")
-        chosen = (spec.dataset, *([named] if named else catalog.dataset(spec.dataset).downstream))
-        if self._downstream is None or self._downstream[0] != chosen:
-            found, notes = {}, []
-            for name in chosen[1:]:
-                try:
-                    found |= self._parts(spec, name)
-                except MucoreError as error:
-                    if awaited(error) is not None:  # a note would stay with the result
-                        raise
-                    notes.append(f"Without the downstream set {name}: {error}")
-            self._downstream = chosen, (found, tuple(notes))
-        return self._downstream[1]
+        chosen = [named] if named else catalog.dataset(spec.dataset).downstream
+        return self.kept.get((spec.dataset, *chosen), lambda: self._downstream(spec, chosen))
+
+    def _downstream(
+        self, spec: RunSpec, chosen: Sequence[str]
+    ) -> tuple[dict[str, Samples], tuple[str, ...]]:
+        found, notes = {}, []
+        for name in chosen:
+            try:
+                found |= self._parts(spec, name)
+            except MucoreError as error:
+                if awaited(error) is not None:  # a note would stay with the result
+                    raise
+                notes.append(f"Without the downstream set {name}: {error}")
+        return found, tuple(notes)
 
     def _parts(self, spec: RunSpec, name: str) -> dict[str, Samples]:
         other = self._alike(spec, name)
@@ -196,9 +195,8 @@ class Session:
         return replace(other, mean=splits.mean, std=splits.std)
 
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
-        return training.DiskCheckpoints(
-            self.store.home / "checkpoints" / f"{spec.model_key}.safetensors"
-        )
+        path = self.store.home / "checkpoints" / f"{spec.model_key}.safetensors"
+        return _Checkpoints(path, self.on_checkpoint)
 
     # -- models
 
@@ -322,15 +320,14 @@ class Session:
 
     def _has_company(self) -> bool:
         """Whether another worker computes on this device, too, by what the store knows."""
-        here = f"{host()}-"
-        same = [
+        busy = [
             worker
             for worker in self.store.workers()
             if worker.state == "busy"
-            and worker.id.startswith(here)
-            and worker.facts.get("device_id", worker.device) == self.device_id
+            and worker.id.startswith(f"{host()}-")
+            and worker.facts.get("device_id") == self.device_id
         ]
-        return len(same) > 1
+        return len(busy) > 1
 
     # -- the forget set
 
@@ -385,11 +382,11 @@ class Session:
         """Loss of the original on every training sample, in order; eval mode, no augmentation
         (MUBox, worst and best case).
         """
-        key = spec.original().model_key
-        if self._losses is None or self._losses[0] != key:
-            train = self.samples(spec, "train")
-            # float32, and counted for nobody: choosing the forget set is no method's cost
-            quiet = Run(seed=0, device=self.device)
+        train = self.samples(spec, "train")
+        # float32, and counted for nobody: choosing the forget set is no method's cost
+        quiet = Run(seed=0, device=self.device)
+
+        def losses() -> np.ndarray:
             found = []
             # a part at a time, since (n, C) in double precision would not fit for a million images
             for rows in torch.arange(len(train)).split(PART):
@@ -397,22 +394,25 @@ class Session:
                     original, train[rows], self.splits(spec).classes, quiet, keep=None, features=0
                 )
                 found.append(cross_entropy(outputs.logits, outputs.labels))
-            self._losses = key, np.concatenate(found)
-        return self._losses[1]
+            return np.concatenate(found)
+
+        return self.kept.get(("losses", spec.original().model_key), losses)
 
     def _prototypes(self, spec: RunSpec, original: nn.Module) -> tuple[np.ndarray, np.ndarray]:
         """Class means (C, d) of the original's features over the training samples, and (K, d) over
         those of the downstream set.
         """
-        key, name = spec.original().model_key, spec.scenario_parameters["downstream"]
-        if self._means is None or self._means[0] != (key, name):
+        name = spec.scenario_parameters["downstream"]
+
+        def means() -> tuple[np.ndarray, np.ndarray]:
             splits, other = self.splits(spec), self._alike(spec, name)
             quiet = Run(seed=0, device=self.device)
             there = on_device(other, "train", self.device)
             own = prototypes(original, self.samples(spec, "train"), splits.classes, quiet)
             far = prototypes(original, there, other.classes, quiet)[other.train.labels.unique()]
-            self._means = (key, name), (own.numpy(), far.numpy())
-        return self._means[1]
+            return own.numpy(), far.numpy()
+
+        return self.kept.get(("means", spec.original().model_key, name), means)
 
     def unlearning_data(self, spec: RunSpec, forget: ForgetSet) -> UnlearningData:
         splits = self.splits(spec)
@@ -443,6 +443,18 @@ class Session:
             trigger=splits.trigger,
             classes_before=forget.classes_before,
         )
+
+
+class _Checkpoints(training.DiskCheckpoints):
+    """Tells of each that is written."""
+
+    def __init__(self, path: Path, written: Callable[[], None]):
+        super().__init__(path)
+        self.written = written
+
+    def save(self, state: dict) -> None:
+        super().save(state)
+        self.written()
 
 
 def elsewhere(splits: datasets.Splits) -> np.ndarray:

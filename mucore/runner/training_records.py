@@ -22,8 +22,8 @@ from mucore.metrics.accuracy import accuracy
 from mucore.metrics.cost import taken
 from mucore.runner.session import ForgetSet, Session
 from mucore.spec import RunSpec, complete
+from mucore.store.retry import awaited
 from mucore.store.rows import Model
-from mucore.store.trouble import awaited
 from mucore.training import records
 from mucore.training.records import Record
 

@@ -35,14 +35,11 @@ from mucore.runner.jobs import LAST_SECONDS, Listener, Pulse, log, run_job
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store import Store
+from mucore.store.retry import awaited, waiting
 from mucore.store.rows import ACTIVE, Job
-from mucore.store.trouble import awaited, waiting
 
 POLL_SECONDS = 0.5  # how often a worker without work asks for some
 REAP_SECONDS = 2.0  # how often a worker looks for dead ones
-# Of more workers than these each looks and asks more rarely, so that all of them ask as often as
-# these would; but not more rarely than every ten seconds.
-CROWD, LONGEST_SECONDS = 8, 10.0
 
 
 def work(
@@ -109,15 +106,13 @@ def _take_jobs(
 ) -> None:
     parent = _process(parent_pid)
     idle_since = time.monotonic()
-    looked, crowd = -LONGEST_SECONDS, 1.0
+    looked = -REAP_SECONDS
     while not (stop.is_set() or last_job.is_set()):
-        if time.monotonic() - looked >= min(REAP_SECONDS * crowd, LONGEST_SECONDS):
+        if time.monotonic() - looked >= REAP_SECONDS:
             store.reap()
-            crowd = max(1.0, store.count_workers() / CROWD)
             looked = time.monotonic()
         job = store.claim(pulse.worker, only=only)
         if job is not None:
-            pulse.note = ""
             if job.kind == "analysis":
                 run_job(job, store, pulse, partial(analyses.compute, job, store, pulse))
             else:
@@ -136,8 +131,7 @@ def _take_jobs(
             and not _left(store)
         ):
             return
-        pulse.note = _why_idle(store.left_to_others())
-        stop.wait(min(POLL_SECONDS * crowd, LONGEST_SECONDS))
+        stop.wait(POLL_SECONDS)
 
 
 def _left(store: Store, only: Collection[str] | None = None) -> bool:
@@ -159,17 +153,6 @@ def _facts(session: Session) -> dict[str, Any]:
         "memory_total": total,
         "load": load,
     }
-
-
-def _why_idle(runs: int) -> str:
-    if not runs:
-        return ""
-    count = "1 waiting run was" if runs == 1 else f"{runs} waiting runs were"
-    return (
-        f"{count} planned by other code than this worker has (mucore {mucore.__version__}), which "
-        "would give another result. Start a worker of the version that planned them, or launch "
-        "them again."
-    )
 
 
 def _hold(stop: threading.Event) -> Callable[[str, float], None]:
@@ -198,6 +181,12 @@ def _execute(job: Job, session: Session, pulse: Pulse) -> None:
         pulse.report(progress.step, progress.fraction, progress.loss)
 
     spec = RunSpec.model_validate(dict(job.spec))
+    if spec.key != job.key:
+        raise BadValue(
+            f"This run was planned by other code than mucore {mucore.__version__}, which would "
+            "compute something else. Launch the comparison again."
+        )
+    session.on_checkpoint = pulse.checkpointed
     device = session.device
     fit = estimate.fit_of([spec], str(device), free_bytes(device))
     if fit is not None and (said := fit.warning()):

@@ -3,7 +3,7 @@
 
 A file is complete or absent. Its name is the hash of its bytes, so the same weights are kept once,
 and damage is noticed when it is read. The row that names a file is written after it. Where the
-files lie, in a folder or in an object store, is said in places.py.
+files lie, in a folder or in an object store, is said in storage.py.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
-from mucore.store.places import MARK, Folder, Listed, Place, Unreachable
-from mucore.store.trouble import awaited, patient
+from mucore.store.retry import awaited, patient
+from mucore.store.storage import Folder, Listed, Storage
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
 KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}
@@ -35,14 +35,13 @@ class MissingFile(BadFile):
 
 
 class Artifacts:
-    """The files in `place`. `read_only` is the sentence that says why nothing can be written, if
-    so; `mark` is what the place's mark says, where it has to have one.
+    """The files in `storage`. `read_only` is the sentence that says why nothing can be written, if
+    so.
     """
 
-    def __init__(self, place: Place | Path, *, read_only: str | None = None):
-        self.place: Place = Folder(place) if isinstance(place, Path) else place
+    def __init__(self, storage: Storage | Path, *, read_only: str | None = None):
+        self.storage: Storage = Folder(storage) if isinstance(storage, Path) else storage
         self.read_only = read_only
-        self.mark: str | None = None
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> str:
         """Store named arrays of numbers (any shape); returns the artifact's name."""
@@ -144,22 +143,16 @@ class Artifacts:
         missing or damaged, `StoreError` where this machine has no room for a copy.
         """
         name = sha256[:32] + GIVEN
-        if not self.exists(name):
-            raise BadFile(
-                f"The file with the hash {sha256[:12]} is not in {self.place}. Launch the run "
-                "again with the file's path."
-            )
-        self._get(name, GIVEN)
         try:
-            return self.place.local(name)
-        except Unreachable as error:
-            raise self._unreachable(error) from error
-        except OSError as error:
-            raise StoreError(
-                f"The file with the hash {sha256[:12]} could not be copied from {self.place} to "
-                f"this machine: {error.strerror or error}. Free some space, or choose another home "
-                "with --home."
+            self._get(name, GIVEN)
+            return self.storage.local(name)
+        except MissingFile as error:
+            raise BadFile(
+                f"The file with the hash {sha256[:12]} is not in {self.storage}. Launch the run "
+                "again with the file's path."
             ) from error
+        except OSError as error:
+            raise self._unreachable(error) from error
 
     def content(self, name: str) -> bytes:
         """The bytes of an artifact's file. Raises `BadFile`."""
@@ -169,18 +162,15 @@ class Artifacts:
         """The path or address of an artifact's file, whether it exists or not. Raises `BadFile` for
         a name that is none.
         """
-        return self.place.address(_known(name))
+        return self.storage.address(_known(name))
 
     @patient
     def exists(self, name: str) -> bool:
         """Raises `StoreError` where that cannot be told now."""
         try:
-            if self.place.size(_known(name)) is not None:
-                return True
-            self._check_place()
+            return self.storage.exists(_known(name))
         except OSError as error:
             raise self._unreachable(error) from error
-        return False
 
     @patient
     def whole(self, name: str) -> bool:
@@ -216,15 +206,17 @@ class Artifacts:
         files = freed = 0
         latest = time.time() - young_seconds
         for one in self._listed():
-            if one.name in keep or one.name.endswith(GIVEN) or one.modified > latest:
-                continue
-            if self.place.remove(one.at):  # else another process sweeps too
+            if not (one.name in keep or one.name.endswith(GIVEN) or one.modified > latest):
+                try:
+                    self.storage.remove(one.at)
+                except FileNotFoundError:  # another process sweeps too
+                    continue
                 files, freed = files + 1, freed + one.size
         return files, freed
 
     def _listed(self) -> list[Listed]:
         try:
-            return list(self.place.files())
+            return list(self.storage.files())
         except OSError as error:
             raise self._unreachable(error) from error
 
@@ -234,18 +226,10 @@ class Artifacts:
             raise ReadOnly(self.read_only)
         name = _digest(content) + suffix
         try:
-            there = self.place.size(name) == len(content) and self._same(name, content)
-            # young again: its new row may not be written yet
-            if not there or not self.place.renew(name):
-                self.place.write(name, content)
-        except Unreachable as error:
-            raise self._unreachable(error) from error
+            # also what is there: it is young again then, as its new row may not be written yet
+            self.storage.write(name, content)
         except OSError as error:
-            raise StoreError(
-                f"An artifact of {len(content) / 1e6:.1f} MB could not be written to "
-                f"{self.place}: {error.strerror or error}. Free some space, or choose another "
-                "home with --home."
-            ) from error
+            raise self._unreachable(error) from error
         return name
 
     @patient
@@ -253,18 +237,14 @@ class Artifacts:
         if Path(_known(name)).suffix != suffix:
             raise BadFile(f"{name} is of another kind; a file {suffix} was expected.")
         try:
-            content = self._read(name)
+            content = self.storage.read(name)
         except FileNotFoundError:
             raise MissingFile(
-                f"The artifact {name} is not in {self.place}: it was removed to save space. Run "
+                f"The artifact {name} is not in {self.storage}: it was removed to save space. Run "
                 "the job again to get it."
             ) from None
-        except Unreachable as error:
-            raise self._unreachable(error) from error
         except OSError as error:
-            raise BadFile(
-                f"The artifact {self.where(name)} cannot be read: {error.strerror or error}."
-            ) from error
+            raise self._unreachable(error) from error
         if _digest(content) != Path(name).stem:
             raise BadFile(
                 f"The artifact {self.where(name)} is damaged: its content does not match its name. "
@@ -272,36 +252,10 @@ class Artifacts:
             )
         return content
 
-    def _read(self, name: str) -> bytes:
-        try:
-            content = self.place.read(name)
-            if _digest(content) != Path(name).stem:
-                content = self.place.read(name, anew=True)
-        except FileNotFoundError:
-            self._check_place()
-            raise
-        return content
-
-    def _same(self, name: str, content: bytes) -> bool:
-        """Whether the file in the place itself, not a copy, has this content."""
-        try:
-            return self.place.read(name, anew=True) == content
-        except Unreachable:
-            raise
-        except OSError:
-            return False
-
-    def _check_place(self) -> None:
-        """Raise `Unreachable` where a file is missing because its place is: a folder that is not
-        mounted now, say.
-        """
-        if self.mark is not None and self.place.mark() != self.mark:
-            raise Unreachable(f"{MARK} does not say {self.mark} there")
-
     def _unreachable(self, error: OSError) -> StoreError:
         return StoreError(
-            f"The files in {self.place} cannot be reached: {error}. Check the network, the "
-            "address in MUCORE_ARTIFACTS and what it asks of you to be let in."
+            f"The files in {self.storage} cannot be used: {error}. Check the space that is left, "
+            "the network, and the address in MUCORE_ARTIFACTS."
         )
 
 
@@ -311,14 +265,6 @@ def _known(name: str) -> str:
     if not stem.isalnum() or dot + suffix not in KINDS.values():
         raise BadFile(f"{name!r} is no artifact's name; those look like 0123456789abcdef{WEIGHTS}.")
     return name
-
-
-def size(path: Path) -> int:
-    """Bytes of a file, 0 if there is none."""
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def _digest(content: bytes) -> str:

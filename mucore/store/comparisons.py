@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from mucore import printable
-from mucore.errors import BadValue, UnknownName, said
+from mucore.errors import BadValue, UnknownName
 from mucore.store import schema
-from mucore.store.engine import Database
+from mucore.store.database import Database
+from mucore.store.retry import patient
 from mucore.store.rows import Comparison
-from mucore.store.schema import check_times, from_json, now, to_json, whole_row
-from mucore.store.trouble import patient
+from mucore.store.schema import from_json, now, to_json
 
 
 class Comparisons(Database):
@@ -35,30 +34,14 @@ class Comparisons(Database):
     def comparisons(self) -> list[Comparison]:
         """All of them, newest first."""
         with self.read() as connection:
-            rows, keys = _select(connection, sa.true())
-        return self._whole("comparison", rows, partial(_comparison, keys), lambda row: row.id)
-
-    def damaged_comparisons(self) -> list[int]:
-        """The numbers of those that `comparisons` left out, since their rows are damaged, and that
-        are still so.
-        """
-        named = self._left_out("comparison")
-        if not named:
-            return []
-        whole = {one.id for one in self.comparisons()}
-        with self.read() as connection:
-            there = set(connection.execute(sa.select(schema.comparison.c.id)).scalars())
-        still = {int(number) for number in named} & (there - whole)
-        self._is_whole("comparison", set(named) - {str(number) for number in still})
-        return sorted(still)
+            return _select(connection, sa.true())
 
     def comparison(self, comparison_id: int) -> Comparison:
-        """Raises `UnknownName`, and `StoreError` for a damaged row."""
+        """Raises `UnknownName`."""
         with self.read() as connection:
-            rows, keys = _select(connection, schema.comparison.c.id == comparison_id)
-            if not rows:
-                raise _unknown(connection, comparison_id)
-        return _comparison(keys, rows[0])
+            if found := _select(connection, schema.comparison.c.id == comparison_id):
+                return found[0]
+            raise _unknown(connection, comparison_id)
 
     def rename_comparison(self, comparison_id: int, name: str, note: str) -> Comparison:
         """Raises `UnknownName`, and `BadValue` for an empty name."""
@@ -112,8 +95,7 @@ class Comparisons(Database):
                     for position, key in enumerate(runs)
                 ]
                 connection.execute(sa.insert(schema.comparison_run), rows)
-            found, known = _select(connection, table.c.id == number)
-        return _comparison(known, found[0])
+            return _select(connection, table.c.id == number)[0]
 
 
 def check_texts(name: str, note: str) -> str:
@@ -126,10 +108,8 @@ def check_texts(name: str, note: str) -> str:
     return found
 
 
-def _select(
-    connection: Connection, condition: sa.ColumnElement[bool]
-) -> tuple[Sequence[Any], Mapping[int, Sequence[str]]]:
-    """Rows, newest first, and by id the keys of each."""
+def _select(connection: Connection, condition: sa.ColumnElement[bool]) -> list[Comparison]:
+    """Newest first. Raises `StoreError` for a damaged row."""
     table, run = schema.comparison, schema.comparison_run
     keys: dict[int, list[str]] = {}
     wanted = sa.select(table.c.id).where(condition)
@@ -140,16 +120,12 @@ def _select(
     ):
         keys.setdefault(row.comparison, []).append(row.key)
     query = sa.select(table).where(condition).order_by(table.c.id.desc())
-    return connection.execute(query).all(), keys
-
-
-def _comparison(keys: Mapping[int, Sequence[str]], row: Any) -> Comparison:
-    """Raises `StoreError` for a damaged row."""
-    with whole_row():
-        check_times(row.created)
-        if not isinstance(grid := from_json(row.grid), dict):
-            raise TypeError(f"the grid is {said(grid)}")
-    return Comparison(**{**row._mapping, "grid": grid}, keys=tuple(keys.get(row.id, ())))
+    return [
+        Comparison(
+            **{**row._mapping, "grid": from_json(row.grid)}, keys=tuple(keys.get(row.id, ()))
+        )
+        for row in connection.execute(query)
+    ]
 
 
 def _unknown(connection: Connection, comparison_id: int) -> UnknownName:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.results import Filters
-from mucore.store.rows import Comparison, Job, Model, Remarks, Result
+from mucore.store.rows import Comparison, Job, Model, Result
 from mucore.store.store import Store
 
 if TYPE_CHECKING:
@@ -41,14 +41,9 @@ class GuestStore(Store):
         self.make_read_only(sentence)
 
     def results(
-        self,
-        *,
-        metrics: bool | Collection[str] = True,
-        brief: bool = False,
-        **filters: Unpack[Filters],
+        self, *, metrics: bool | Collection[str] = True, **filters: Unpack[Filters]
     ) -> list[Result]:
-        found = super().results(metrics=metrics, brief=brief, **filters)
-        return [self._result(one) for one in found]
+        return [self._result(one) for one in super().results(metrics=metrics, **filters)]
 
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         frame = super().summaries(**filters)
@@ -62,13 +57,6 @@ class GuestStore(Store):
         if not frame["error"].notna().any():
             return frame
         return frame.assign(error=frame["error"].map(self._anyone(), na_action="ignore"))
-
-    def remarks(self, **filters: Unpack[Filters]) -> dict[str, Remarks]:
-        told = self._anyone()
-        return {
-            key: replace(one, notes=tuple(map(told, one.notes)), flags=tuple(map(told, one.flags)))
-            for key, one in super().remarks(**filters).items()
-        }
 
     def get_model(self, model_key: str) -> Model | None:
         found = super().get_model(model_key)

@@ -1,8 +1,8 @@
 """The job table: runs on their way to a result, analyses of runs, and searches of settings.
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
-back to queued, or to lost when that has happened too often (poison.py); one that meets trouble that
-passes (trouble.py) goes back for a while. A key has at most one queued or running job (a unique
+back to queued, or to lost when that has happened too often (claims.py); one that meets what may
+pass (retry.py) goes back for a while. A key has at most one queued or running job (a unique
 index sees to it), so no two workers compute the same key, and a worker that has lost its job to
 another one can write nothing more for it. A person waits for an analysis, so it goes before every
 queued run. A search leaves files on the machine that was asked for it, so no worker that takes what
@@ -12,25 +12,23 @@ comes takes one.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from mucore.errors import BadValue, UnknownName
 from mucore.spec import RunSpec
-from mucore.store import schema
-from mucore.store.job_rows import job_of, number_of
+from mucore.store import cleanup, schema
+from mucore.store.claims import Claims, job_of
+from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState
 from mucore.store.schema import from_json, now, to_json
-from mucore.store.settling import cancelled
-from mucore.store.taking import Taking
-from mucore.store.trouble import patient
 
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
 
 
-class Jobs(Taking):
+class Jobs(Claims):
     """The part of the store that holds the queue."""
 
     @patient
@@ -38,57 +36,36 @@ class Jobs(Taking):
         """Queue runs behind what is queued already, in the given order.
 
         A key that has a result is left out; of a key that is queued or running the existing job is
-        returned, which then is no longer asked to end and, while it is queued, counts as planned by
-        this code, so that this code takes it.
+        returned, which then is no longer asked to end.
         """
         wanted = {spec.key: spec for spec in specs}
-        table = schema.job
         with self.write() as connection:
-            known = set(
-                connection.execute(
-                    sa.select(schema.result.c.key).where(self.among(schema.result.c.key, wanted))
-                ).scalars()
-            )
-            active = self._active(connection, wanted)
+            known = self._known(connection, wanted)
+            ids = active = self._active(connection, wanted)
             priority = self._next_priority(connection)
-            generation = self._plan_again(connection, wanted)
-            ids: list[int] = []
-            new = False
-            for key, spec in wanted.items():
-                if key in known:
-                    continue
-                if key not in active:
-                    row = {
-                        "key": key,
-                        "spec": to_json(spec.model_dump(mode="json")),
-                        "label": spec.label,
-                        "needs": to_json([need.key for need in spec.needs()]),
-                        "comparison": comparison,
-                        "generation": generation,
-                    }
-                    active[key] = _insert(connection, row, priority)
-                    priority += 1
-                    new = True
-                ids.append(active[key])
+            new = [key for key in wanted if key not in known and key not in active]
+            for place, key in enumerate(new):
+                spec = wanted[key]
+                row = {
+                    "kind": "run",
+                    "key": key,
+                    "spec": to_json(spec.model_dump(mode="json")),
+                    "label": spec.label,
+                    "needs": to_json([need.key for need in spec.needs()]),
+                    "comparison": comparison,
+                }
+                ids[key] = _insert(connection, row, priority + place)
             if new:
                 self.moved(connection, "jobs")
-            rows = {
-                row.id: row
-                for row in connection.execute(sa.select(table).where(table.c.id.in_(ids))).all()
-            }
-        return [job_of(rows[number]) for number in ids]
+            return [job_of(self._row(connection, ids[key])) for key in wanted if key not in known]
 
-    def enqueue_analysis(self, key: str, spec: Mapping[str, Any], label: str) -> Job:
-        """Queue an analysis before everything that is queued. The existing job, if it is queued or
-        running, which then is no longer asked to end.
+    def enqueue_other(
+        self, kind: Literal["analysis", "search"], key: str, spec: Mapping[str, Any], label: str
+    ) -> Job:
+        """Queue an analysis, or a search, which `claim` gives to who asks for its key alone, before
+        everything that is queued. The existing job, if it is queued or running, which then is no
+        longer asked to end.
         """
-        return self._enqueue_other("analysis", key, spec, label)
-
-    def enqueue_search(self, key: str, spec: Mapping[str, Any], label: str) -> Job:
-        """The same for a search, which `claim` gives to who asks for its key alone."""
-        return self._enqueue_other("search", key, spec, label)
-
-    def _enqueue_other(self, kind: JobKind, key: str, spec: Mapping[str, Any], label: str) -> Job:
         with self.write("jobs") as connection:
             active = self._active(connection, [key])
             if key not in active:
@@ -111,13 +88,11 @@ class Jobs(Taking):
         A job that has ended stays as it is. Raises `UnknownName`.
         """
         table = schema.job
+        ways = {"queued": cleanup.cancelled(), "running": {"cancel_requested": True}}
         with self.write("jobs") as connection:
-            self._row(connection, job_id)
-            for state, values in (("queued", cancelled()), ("running", {"cancel_requested": True})):
-                active = sa.and_(table.c.id == job_id, table.c.state == state)
-                if connection.execute(sa.update(table).where(active).values(values)).rowcount:
-                    self._settle(connection)
-                    break
+            if (way := ways.get(self._row(connection, job_id).state)) is not None:
+                connection.execute(sa.update(table).where(table.c.id == job_id).values(way))
+                cleanup.end_waiting_jobs(connection)
             return job_of(self._row(connection, job_id))
 
     def waiting_for(self, job_ids: Collection[int]) -> list[Job]:
@@ -141,51 +116,38 @@ class Jobs(Taking):
             .order_by(table.c.priority, table.c.id)
         )
         with self.read() as connection:
-            rows = connection.execute(query).all()
-        return self._whole("job", rows, job_of, number_of)
+            return [job_of(row) for row in connection.execute(query)]
 
     def retry(self, job_id: int) -> Job:
         """A new job for one that failed, was cancelled or lost, and before it for the needed runs
-        that ended that way.
-
-        One of these that was asked to end and still runs is no longer asked to. All count as
-        planned by this code.
+        that ended that way. One of these that was asked to end and still runs is no longer asked
+        to.
 
         Returns the active job if the key has one by now. Raises `UnknownName`, and `BadValue` for a
         job that has not failed or whose key has a result by now.
         """
+        table = schema.job
         with self.write("jobs") as connection:
             row = self._row(connection, job_id)
-            if row.state not in ENDED_WITHOUT_RESULT:
+            keys = [*from_json(row.needs), row.key]
+            known = self._known(connection, keys)
+            if row.state not in ENDED_WITHOUT_RESULT or row.key in known:
+                state = "has a result by now" if row.key in known else f"is {row.state}"
                 raise BadValue(
                     "Only a job that failed, was cancelled or lost can be run again, but job "
-                    f"{job_id} is {row.state}."
+                    f"{job_id} {state}."
                 )
-            needs = from_json(row.needs)
-            keys = [*needs, row.key]
-            known = set(
-                connection.execute(
-                    sa.select(schema.result.c.key).where(self.among(schema.result.c.key, keys))
-                ).scalars()
-            )
-            if row.key in known:
-                raise BadValue(f"Job {job_id} need not run again: its result exists by now.")
             active = self._active(connection, keys)
-            generation = self._plan_again(connection, keys) if row.kind == "run" else row.generation
-            table = schema.job
-            first = row.kind != "run"
-            priority = (self._first_priority if first else self._next_priority)(connection)
+            last = row.kind == "run"
+            priority = (self._next_priority if last else self._first_priority)(connection)
             for key in keys:
                 newest = connection.execute(
                     sa.select(table).where(table.c.key == key).order_by(table.c.id.desc()).limit(1)
                 ).one_or_none()
                 if key in known or key in active or newest is None:
                     continue
-                copy = {
-                    name: newest._mapping[name]
-                    for name in ("kind", "key", "spec", "label", "needs", "comparison")
-                }
-                copy["generation"] = generation
+                names = ("kind", "key", "spec", "label", "needs", "comparison")
+                copy = {name: newest._mapping[name] for name in names}
                 active[key] = _insert(connection, copy, priority)
                 priority += 1
             return job_of(self._row(connection, active[row.key]))
@@ -226,24 +188,7 @@ class Jobs(Taking):
             mine = table.c.key.in_(sa.select(run.c.key).where(run.c.comparison == comparison))
             query = query.where(sa.or_(table.c.comparison == comparison, sa.and_(mine, newest)))
         with self.read() as connection:
-            rows = connection.execute(query).all()
-        return self._whole("job", reversed(rows), job_of, number_of)
-
-    @patient
-    def damaged_jobs(self) -> list[int]:
-        """The numbers of jobs that were left out, since their rows are damaged: of all that this
-        object has read, and that are still so.
-        """
-        named = self._left_out("job")
-        if not named:
-            return []
-        with self.read() as connection:
-            wanted = schema.job.c.id.in_([int(number) for number in named])
-            rows = connection.execute(sa.select(schema.job).where(wanted)).all()
-        whole = {job.id for job in self._whole("job", rows, job_of, number_of)}
-        still = {row.id for row in rows} - whole
-        self._is_whole("job", set(named) - {str(number) for number in still})
-        return sorted(still)
+            return [job_of(row) for row in reversed(connection.execute(query).all())]
 
     @patient
     def count_active(self) -> int:
@@ -258,11 +203,8 @@ class Jobs(Taking):
 
     def _row(self, connection: Connection, job_id: int) -> Any:
         table = schema.job
-        row = None
-        if 0 < job_id <= MOST_ID:
-            query = sa.select(table).where(table.c.id == job_id)
-            row = connection.execute(query).one_or_none()
-        if row is None:
+        query = sa.select(table).where(table.c.id == min(job_id, MOST_ID))
+        if (row := connection.execute(query).one_or_none()) is None:
             newest = connection.execute(
                 sa.select(table.c.id).order_by(table.c.id.desc()).limit(20)
             ).scalars()
@@ -283,19 +225,10 @@ class Jobs(Taking):
         )
         return {row.key: row.id for row in connection.execute(query)}
 
-    def _plan_again(self, connection: Connection, keys: Collection[str]) -> int:
-        """Let the queued runs of these keys count as planned by this code, with which they are
-        wanted now, also where newer code planned them; returns the generation of this code.
-        """
-        table, generation = schema.job, self._generation(connection)
-        others = sa.and_(
-            table.c.state == "queued",
-            table.c.kind == "run",
-            table.c.generation != generation,
-            self.among(table.c.key, keys),
-        )
-        connection.execute(sa.update(table).where(others).values(generation=generation))
-        return generation
+    def _known(self, connection: Connection, keys: Collection[str]) -> set[str]:
+        """Those of these keys that have a result."""
+        key = schema.result.c.key
+        return set(connection.execute(sa.select(key).where(self.among(key, keys))).scalars())
 
     def _next_priority(self, connection: Connection) -> int:
         last = connection.execute(sa.select(sa.func.max(schema.job.c.priority))).scalar()

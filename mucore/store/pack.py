@@ -31,9 +31,8 @@ from mucore import catalog
 from mucore.errors import BadFile, StoreError, said
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
-from mucore.store.results import nothing_collected
 from mucore.store.rows import Comparison, Measured, Result
-from mucore.store.schema import now, plain_json, to_json
+from mucore.store.schema import from_json, now, to_json
 from mucore.store.store import Store
 
 FORMAT = 2
@@ -217,8 +216,7 @@ def open_pack(path: Path | str) -> Store:
     contents = _contents(folder, about["sha256"])
     store = Store(folder, url="sqlite://")
     try:
-        with nothing_collected():
-            store.put_results(_result(line) for line in contents[_RESULTS])
+        store.put_results(_result(line) for line in contents[_RESULTS])
         for line in contents[_COMPARISONS]:
             created = datetime.fromisoformat(line["created"])
             store.insert_comparison(
@@ -249,16 +247,15 @@ def bring(path: Path | str, store: Store) -> None:
 def _contents(folder: Path, hashes: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
     """The records of both kinds. Raises `BadFile`."""
     try:
-        with nothing_collected():
-            return {
-                kind: [
-                    line
-                    for name in sorted(hashes)
-                    if name.startswith(kind)
-                    for line in _read(folder, name, hashes[name])
-                ]
-                for kind in (_RESULTS, _COMPARISONS)
-            }
+        return {
+            kind: [
+                line
+                for name in sorted(hashes)
+                if name.startswith(kind)
+                for line in _read(folder, name, hashes[name])
+            ]
+            for kind in (_RESULTS, _COMPARISONS)
+        }
     except NO_RECORD as error:
         raise _no_record(folder, error) from error
 
@@ -308,7 +305,7 @@ def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
         )
     text = gzip.decompress(content) if name.endswith(".gz") else content
     for line in text.decode().splitlines():
-        yield plain_json(line)
+        yield from_json(line)
 
 
 def _withheld(metric: str, line: dict[str, Any]) -> str:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
-import sqlalchemy as sa
-
-from mucore.errors import StoreError
 from mucore.spec import settings
-from mucore.store import schema
 from mucore.store.rows import Measured, Model, Result
-from mucore.store.schema import check_spec, check_times, from_json, to_json, whole_row
+from mucore.store.schema import from_json, to_json
 
 # Fields of `Result` with a column of the same name and value; the others but `metrics` lie in
 # `record`.
@@ -73,20 +69,6 @@ def _earlier(spec: Mapping[str, Any]) -> dict[str, list[str]]:
     return {"after": requests} if requests else {}
 
 
-def record_of(text: str) -> dict[str, Any]:
-    """What is stored of a result beside its columns, with nothing in it where that is damaged."""
-    try:
-        content = from_json(text)
-        check_spec(content["spec"])
-    except (StoreError, TypeError, LookupError):
-        return {"spec": {}}
-    return content
-
-
-def key_of(row: Any) -> str:
-    return row.key
-
-
 def row_of(result: Result) -> dict[str, Any]:
     spec, cost = result.spec, result.cost
     metrics = {name: _checked(measured) for name, measured in result.metrics.items()}
@@ -119,59 +101,43 @@ def row_of(result: Result) -> dict[str, Any]:
     }
 
 
-def brief_record() -> Any:
-    """The column `record` with what verdicts ask of a run; whole for a Retrain, whose counts they
-    need.
-    """
-    columns = schema.result.c
-    kept = chain.from_iterable(
-        (name, sa.func.json_extract(columns.record, f"$.{name}"))
-        for name in ("spec", "notes", "flags")
-    )
-    brief = sa.func.json_object(
-        *kept, "stop_reason", None, "cost", sa.func.json("{}"), type_=sa.Text
-    )
-    # what cannot be read is named where it is read whole
-    whole = (columns.method == "retrain") | (sa.func.json_valid(columns.record) == 0)
-    return sa.case((whole, columns.record), else_=brief).label("record")
+def metrics_of(row: Any, wanted: Collection[str] | None) -> dict[str, Measured]:
+    """Those that are wanted, None being all."""
+    if wanted is not None and not wanted:
+        return {}
+    values, gaps, errors = from_json(row.metric_numbers)
+    return {
+        name: Measured(value, error=errors.get(name), gap=gap)
+        for name, value, gap in zip(_names(row.metric_names), values, gaps, strict=True)
+        if wanted is None or name in wanted
+    }
 
 
-def metrics_of(row: Any, places: Sequence[tuple[int, str]]) -> dict[str, Measured]:
-    with whole_row():
-        values, gaps, errors = from_json(row.metric_numbers)
-        return {
-            name: Measured(values[place], error=errors.get(name), gap=gaps[place])
-            for place, name in places
-        }
+@functools.lru_cache(maxsize=1000)
+def _names(text: str) -> list[str]:
+    """Few results differ in which metrics they have."""
+    return from_json(text)
 
 
 def result_of(row: Any, metrics: Mapping[str, Measured]) -> Result:
+    """Raises `StoreError` for a damaged row."""
     # A row of another version may know fewer fields, or more.
-    with whole_row():
-        record = {name: value for name, value in from_json(row.record).items() if name in _RECORD}
-        if record.get("started"):
-            record["started"] = datetime.fromisoformat(record["started"])
-        check_spec(record["spec"])
-        check_times(row.finished)
-        fields = {name: getattr(row, name) for name in _COLUMNS} | _tuples(
-            record, "losses", "notes", "flags"
-        )
-        return Result(metrics=metrics, **fields)
+    record = {name: value for name, value in from_json(row.record).items() if name in _RECORD}
+    if record.get("started"):
+        record["started"] = datetime.fromisoformat(record["started"])
+    fields = {name: getattr(row, name) for name in _COLUMNS}
+    return Result(metrics=metrics, **fields, **_tuples(record, "losses", "notes", "flags"))
 
 
 def model_of(row: Any) -> Model:
     """Raises `StoreError` for a damaged row."""
-    with whole_row():
-        check_times(row.created)
-        record = {
-            name: value for name, value in from_json(row.record).items() if name in MODEL_RECORD
-        }
-        return Model(
-            model_key=row.model_key,
-            weights=row.weights,
-            created=row.created,
-            **_tuples(record, "losses", "notes"),
-        )
+    record = {name: value for name, value in from_json(row.record).items() if name in MODEL_RECORD}
+    return Model(
+        model_key=row.model_key,
+        weights=row.weights,
+        created=row.created,
+        **_tuples(record, "losses", "notes"),
+    )
 
 
 def _checked(measured: Measured) -> Measured:
@@ -179,9 +145,6 @@ def _checked(measured: Measured) -> Measured:
     way.
     """
     value, gap = measured.value, measured.gap
-    if type(value) is float and value == value:  # as all but a few of a hundred thousand
-        if gap is None or (type(gap) is float and gap == gap):
-            return measured
     gap = None if gap is None or math.isnan(gap) else float(gap)
     if value is not None and math.isnan(value):
         return Measured(None, error=measured.error or NOT_A_NUMBER)

@@ -98,7 +98,7 @@ class Job:
     progress: float  # 0..1
     step: str
     losses: tuple[float, ...]
-    attempts: int  # how many workers have died while they ran it
+    attempts: int  # how many workers have died at it since its training wrote a checkpoint
     cancel_requested: bool
     worker: str | None
     error: str | None
@@ -107,7 +107,6 @@ class Job:
     started: datetime | None
     finished: datetime | None
     heartbeat: datetime | None
-    deaths: Mapping[str, int] = field(default_factory=dict)  # see `poison.after_death`
     waits_for: str | None = None  # what is waited for before the next try, "free space on the disk"
     not_before: datetime | None = None  # when the next try is, by the database's clock
 
@@ -125,9 +124,8 @@ class Worker:
     state: Literal["idle", "busy"]
     started: datetime
     heartbeat: datetime
-    # of mucore and of libraries, and the revisions of the cards of methods and metrics
+    # of mucore and of libraries
     versions: Mapping[str, str] = field(default_factory=dict, hash=False)
-    note: str = ""  # why it is idle although runs wait
     # device_name, device_id (equal for one GPU or one machine's CPU), gpu_share; and as of the last
     # heartbeat memory_used and memory_total of the device in bytes, load of the machine's CPUs, 1
     # where each has one program to run

@@ -1,15 +1,14 @@
 """The tables of the store.
 
 Times are UTC. JSON is kept as text, so that both databases hold the same bytes and a value that
-JSON itself lacks (infinity) survives. A change of these tables raises `SCHEMA`, and `UPGRADES` says
-how an earlier store is brought to it; a store that says more than `SCHEMA` is refused.
+JSON itself lacks (infinity) survives. A change of these tables raises `SCHEMA`; a store of another
+one is refused, but for those from `OLDEST` on.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,7 +27,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    false,
     text,
 )
 from sqlalchemy.engine import Dialect
@@ -36,47 +34,13 @@ from sqlalchemy.types import TypeDecorator
 
 from mucore.errors import StoreError, said
 
-SCHEMA = 5
-# by the schema that they lead to, statements for a store of the one before; SQLite and Postgres
-# read them alike
-UPGRADES = {
-    2: ("ALTER TABLE job ADD COLUMN kind VARCHAR NOT NULL DEFAULT 'run'",),
-    3: (
-        "ALTER TABLE job ADD COLUMN deaths TEXT NOT NULL DEFAULT '{}'",
-        "ALTER TABLE job ADD COLUMN short_of_memory BOOLEAN NOT NULL DEFAULT FALSE",
-        "ALTER TABLE job ADD COLUMN waits_for TEXT",
-        "ALTER TABLE job ADD COLUMN not_before TIMESTAMP",
-        "ALTER TABLE job ADD COLUMN delays INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE job ADD COLUMN generation INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE worker ADD COLUMN versions TEXT NOT NULL DEFAULT '{}'",
-        "ALTER TABLE worker ADD COLUMN note TEXT NOT NULL DEFAULT ''",
-    ),
-    4: (
-        "ALTER TABLE worker ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'",
-        "CREATE TABLE job_log (job INTEGER NOT NULL PRIMARY KEY REFERENCES job (id) ON DELETE "
-        "CASCADE, text TEXT NOT NULL)",
-    ),
-    5: (
-        "CREATE TABLE talk (room VARCHAR NOT NULL PRIMARY KEY, lesson VARCHAR NOT NULL, step "
-        "INTEGER NOT NULL, source VARCHAR NOT NULL, revealed TEXT NOT NULL, changed TIMESTAMP NOT "
-        "NULL)",
-        "CREATE TABLE vote (room VARCHAR NOT NULL, question VARCHAR NOT NULL, voter VARCHAR NOT "
-        "NULL, choice VARCHAR NOT NULL, PRIMARY KEY (room, question, voter))",
-    ),
-}
-# of these what only Postgres needs, which knows how long whole numbers are
-POSTGRES_UPGRADES = {
-    3: tuple(
-        f"ALTER TABLE result ALTER COLUMN {name} TYPE BIGINT"
-        for name in ("training_seed", "unlearning_seed", "evaluation_seed", "steps", "forget_count")
-    )
-}
+SCHEMA = 6
+# That of version 0.2, which is read as it is: five columns more, with defaults, that nothing asks.
+OLDEST = 5
 
 
 class Time(TypeDecorator[datetime]):
-    """An aware datetime in Python, a naive one in UTC in the database. What SQLite holds in the
-    place of one comes as it is, so that it spoils its own row alone (`check_times`).
-    """
+    """An aware datetime in Python, a naive one in UTC in the database."""
 
     impl = DateTime
     cache_ok = True
@@ -90,17 +54,6 @@ class Time(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         return None if value is None else value.replace(tzinfo=UTC)
-
-    def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
-        read = super().result_processor(dialect, coltype)
-
-        def tried(value: Any) -> Any:
-            try:
-                return value if read is None else read(value)
-            except (ValueError, TypeError):
-                return value
-
-        return tried
 
 
 metadata = MetaData()
@@ -204,13 +157,8 @@ job = Table(
     Column("finished", Time),
     Column("heartbeat", Time),
     Column("kind", String, nullable=False, server_default="run"),
-    # {place in the run where its worker died: how much that counts}, see `poison.after_death`
-    Column("deaths", Text, nullable=False, server_default="{}"),
-    Column("short_of_memory", Boolean, nullable=False, server_default=false()),
     Column("waits_for", Text),
     Column("not_before", Time),
-    Column("delays", Integer, nullable=False, server_default="0"),
-    Column("generation", Integer, nullable=False, server_default="0"),
     Index("job_by_key", "key", "id"),
     Index("job_by_state", "state", "priority"),
     Index(
@@ -253,7 +201,6 @@ worker = Table(
     Column("started", Time, nullable=False),
     Column("heartbeat", Time, nullable=False),
     Column("versions", Text, nullable=False, server_default="{}"),
-    Column("note", Text, nullable=False, server_default=""),
     Column("facts", Text, nullable=False, server_default="{}"),
 )
 
@@ -284,53 +231,19 @@ def to_json(value: Any, *, canonical: bool = False) -> str:
     """JSON text of plain data, numpy numbers and times included; `canonical` sorts the keys."""
     if canonical:  # compared as text with what other versions wrote
         return _CANONICAL.encode(value)
-    try:
-        return pydantic_core.to_json(value, inf_nan_mode="constants", fallback=_plain).decode()
-    except ValueError:  # what it takes for no text, `json` may; else this raises `TypeError`
-        return _AS_IT_IS.encode(value)
+    return pydantic_core.to_json(value, inf_nan_mode="constants", fallback=_plain).decode()
 
 
-def from_json(text: Any) -> Any:
+def from_json(text: str | bytes) -> Any:
     """What `to_json` wrote. Raises `StoreError` for a row that somebody or something damaged."""
-    with whole_row():
-        return plain_json(text)
-
-
-def plain_json(text: str | bytes) -> Any:
-    """What a JSON text says; numbers that are none among it. Raises `ValueError`, `TypeError` and
-    `RecursionError`.
-    """
     try:
         # a third faster than `json`, of which a page of ten thousand runs takes seconds
         return pydantic_core.from_json(text)
-    except ValueError:  # it knows no lone surrogate, and no depth beyond two hundred
-        return json.loads(text)
-
-
-@contextmanager
-def whole_row() -> Generator[None]:
-    """A record made of a row. Raises `StoreError` where the row does not hold what it should."""
-    try:
-        yield
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+    except ValueError as error:
         raise StoreError(
             f"A row of the store is damaged ({said(str(error))}). Restore the store from a backup, "
             "or delete that row."
         ) from error
-
-
-def check_times(*times: Any) -> None:
-    """Raise `TypeError` for what is no time, in a column that may be empty."""
-    for time in times:
-        if not isinstance(time, datetime | None):
-            raise TypeError(f"{said(time)} is no time")
-
-
-def check_spec(spec: Any) -> None:
-    """Raise `TypeError` for what is not the spec of a run, of whatever version."""
-    names = ("dataset", "model", "method")
-    if not (isinstance(spec, Mapping) and all(isinstance(spec.get(name), str) for name in names)):
-        raise TypeError(f"{said(spec)} is no run")
 
 
 def _plain(value: Any) -> Any:
@@ -344,9 +257,8 @@ def _plain(value: Any) -> Any:
 
 
 # `json.dumps` makes one for every text, and a page of ten thousand runs has thirty thousand
-_AS_IT_IS, _CANONICAL = (
-    json.JSONEncoder(sort_keys=canonical, separators=(",", ":"), ensure_ascii=False, default=_plain)
-    for canonical in (False, True)
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain
 )
 
 

@@ -13,14 +13,13 @@ from typing import Literal, Self
 import sqlalchemy as sa
 
 from mucore.errors import BadValue, StoreError
-from mucore.spec import RunSpec
 from mucore.store import schema
-from mucore.store.artifacts import YOUNG_SECONDS, Artifacts, size
+from mucore.store.artifacts import YOUNG_SECONDS, Artifacts
 from mucore.store.comparisons import Comparisons
 from mucore.store.jobs import Jobs
-from mucore.store.needed import needed_by_jobs
-from mucore.store.places import MARK, Elsewhere, Folder, place_of
 from mucore.store.results import Results
+from mucore.store.retention import Needed, needed_by_jobs
+from mucore.store.storage import MARK, Folder, Storage, storage_of
 from mucore.store.talks import Talks
 from mucore.store.workers import Workers
 from mucore.userfiles import paths
@@ -28,7 +27,7 @@ from mucore.userfiles.paths import default_home
 
 Policy = Literal["all", "outputs", "numbers"]
 REFERENCES = ("original", "retrain")
-_FILES = "files"  # the row of `store_info` with the number of the place
+_FILES = "files"  # the row of `store_info` with the number of the storage
 _FOLDERS = {
     name: name
     for name in (
@@ -44,52 +43,19 @@ _FOLDERS = {
 } | {"packs": "analyses"}
 # Each kind of files in the home with what may be removed of it, and how.
 REMOVAL: Mapping[str, str] = {
-    "weights": (
-        "`python -m mucore gc --keep outputs` removes those of unlearned models, `--keep numbers` "
-        "all. A run makes them again."
-    ),
-    "outputs": (
-        "`python -m mucore gc --keep numbers` removes predictions and features. Pages that show "
-        "single samples need them."
-    ),
-    "given": (
-        "Copies of your own files of weights. No command removes them, for nothing could make "
-        "them again."
-    ),
-    "uploads": (
-        "Data sets that came through the Launch page. Delete the folder uploads if no run on them "
-        "is to be made again."
-    ),
-    "forget_sets": (
-        "Lists of samples. Saved ones go on the page Forget sets; the folder forget_sets/kept "
-        "holds what addresses name."
-    ),
-    "checkpoints": (
-        "States of unfinished trainings. `python -m mucore gc` removes them while no run is "
-        "queued or running."
-    ),
-    "logs": "Delete the folder logs while no run is running. Numbers do not need it.",
+    "weights": "`gc --keep outputs` removes those of unlearned models, `--keep numbers` all.",
+    "outputs": "`gc --keep numbers` removes them; pages of single samples need them.",
+    "given": "Copies of your own files of weights. Nothing could make them again.",
+    "uploads": "Data sets that came through Launch. Delete the folder if no run needs them.",
+    "forget_sets": "Lists of samples. Saved ones go on the page Forget sets.",
+    "checkpoints": "`gc` removes them while no run is queued or running.",
+    "logs": "Delete the folder while no run is running.",
     "database": "All numbers. It stays.",
-    "analyses": (
-        "Delete the folders analyses and packs. Maps and the like are computed again when a page "
-        "asks, from outputs and weights."
-    ),
-    "quality": (
-        "Delete the folder quality. Forgetting quality is computed again, as long as the outputs "
-        "are there."
-    ),
-    "data": (
-        "Delete data sets in the folder data. They are fetched or drawn again; those that you put "
-        "there yourself are not."
-    ),
-    "copies": (
-        "Copies of weights and outputs that lie elsewhere (MUCORE_ARTIFACTS). Delete the folder "
-        "copies; they are fetched again. MUCORE_COPIES_GB says how much they may take."
-    ),
-    "other": (
-        "Nothing of a run. Files of a write that was cut off go with `python -m mucore gc`; look "
-        "at the rest before you delete it."
-    ),
+    "analyses": "Delete the folders analyses and packs: they are computed again.",
+    "quality": "Delete the folder: it is computed again.",
+    "data": "Delete the folder, but for what you put there: it is fetched or drawn again.",
+    "copies": "Delete the folder: they are fetched again from MUCORE_ARTIFACTS.",
+    "other": "Nothing of a run. Look at it before you delete it.",
 }
 
 
@@ -102,12 +68,13 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
     """
 
     def __init__(self, home: Path, *, url: str | None = None, artifacts: str | None = None):
-        place = place_of(home, artifacts)
+        storage = storage_of(home, artifacts)
         super().__init__(home, url)
         self.artifacts_url = artifacts
-        self.artifacts = Artifacts(place)
+        self.artifacts = Artifacts(storage, read_only=self.read_only)
         try:
-            self._check_place()
+            if artifacts or url not in (None, "sqlite://"):
+                self._check_storage(storage)
         except BaseException:
             self.close()
             raise
@@ -127,65 +94,31 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
         super().make_read_only(sentence)
         self.artifacts.read_only = sentence
 
-    def _check_place(self) -> None:
-        """Hold that the files of this database lie in this place: the database and the place know
-        one number. The first who opens a database with a place of its own to it makes the number.
-
-        A database in memory, and one in its home with its files, need none. Raises `StoreError`.
+    def _check_storage(self, storage: Storage) -> None:
+        """Hold that the files of this database lie in this storage: both know one number, which the
+        first who opens a database to it makes. Raises `StoreError`.
         """
-        apart = not (self.url is None or self.url == "sqlite://") or isinstance(
-            self.artifacts.place, Elsewhere
-        )
-        with self.read() as connection:
-            known = _files_id(connection)
-        if known is None and not apart:
-            return
-        place = self.artifacts.place
+        info = schema.store_info
+        number = sa.select(info.c.value).where(info.c.name == _FILES)
         with self.sentences():
-            found = place.mark()
+            with self.read() as connection:
+                known = connection.execute(number).scalar()
             if known is None:
                 with self.write() as connection:
-                    known = _files_id(connection)  # another process may have been faster
+                    known = connection.execute(number).scalar()  # another was faster
                     if known is None:
-                        if found is None and self._lacks_files(connection):
-                            raise StoreError(self._elsewhere())
-                        usable = found is not None and found.isdecimal() and int(found) < 2**63
-                        known = int(found) if usable else secrets.randbits(62)
-                        connection.execute(
-                            sa.insert(schema.store_info).values(name=_FILES, value=known)
-                        )
-                        # before the number counts, so that nobody finds the place without it
-                        place.set_mark(str(known))
-                        found = str(known)
-                    else:
-                        found = place.mark()
+                        known = int(_mark(storage) or secrets.randbits(62))
+                        connection.execute(sa.insert(info).values(name=_FILES, value=known))
+                        # before the number counts, so that nobody finds the storage without it
+                        storage.write(MARK, str(known).encode())
+            found = _mark(storage)
         if found != str(known):
-            raise StoreError(self._elsewhere(known))
-        self.artifacts.mark = found
-
-    def _lacks_files(self, connection: sa.Connection) -> bool:
-        """Whether the database names files of which this place has none."""
-        newest = connection.execute(
-            sa.select(schema.model.c.weights)
-            .where(schema.model.c.weights.is_not(None))
-            .order_by(schema.model.c.created.desc())
-            .limit(20)
-        ).scalars()
-        names = list(newest)
-        return bool(names) and not any(self.artifacts.exists(name) for name in names)
-
-    def _elsewhere(self, known: int | None = None) -> str:
-        place = self.artifacts.place
-        way = (
-            ""
-            if known is None
-            else f" If they were removed on purpose, write {known} into {place}/{MARK}."
-        )
-        return (
-            f"The files of the store {self.where} are not those in {place}. Everyone who uses this "
-            "database needs the same files: name the shared folder with --home, or their address "
-            f"with MUCORE_ARTIFACTS.{way}"
-        )
+            raise StoreError(
+                f"The files of the store {self.where} are not those in {storage}. Everyone who "
+                "uses this database needs the same files: name the shared folder with --home, "
+                "or their address with MUCORE_ARTIFACTS. If they were removed on purpose, "
+                f"write {known} into {storage}/{MARK}."
+            )
 
     def disk_use(self) -> dict[str, int]:
         """Bytes of everything in the home by kind, the keys of `REMOVAL`, with the artifacts where
@@ -196,14 +129,15 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
         """
         artifacts = self.artifacts.disk_use()
         use = dict.fromkeys(REMOVAL, 0) | artifacts
-        place = self.artifacts.place
+        storage = self.artifacts.storage
         for entry in self.home.iterdir() if self.home.is_dir() else ():
+            size = _bytes(entry)
             if entry.name.startswith("store.sqlite"):
-                use["database"] += size(entry)
-            elif not (isinstance(place, Folder) and entry == place.path):
-                use[_FOLDERS.get(entry.name, "other")] += _bytes(entry)
-        if isinstance(place, Folder):  # left by writes that were cut off
-            use["other"] += max(0, _bytes(place.path) - sum(artifacts.values()))
+                use["database"] += size
+            elif isinstance(storage, Folder) and entry == storage.path:
+                use["other"] += size - sum(artifacts.values())  # left by writes that were cut off
+            else:
+                use[_FOLDERS.get(entry.name, "other")] += size
         return use
 
     def gc(self, policy: Policy, *, young_seconds: float = YOUNG_SECONDS) -> dict[str, int]:
@@ -219,38 +153,23 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
         """
         if policy not in ("all", "outputs", "numbers"):
             raise BadValue(f"A retention policy is all, outputs or numbers, but got {policy!r}.")
-        result, model = schema.result, schema.model
-        specs: dict[str, RunSpec | None] = {}
+        self.check_writable()
+        # Files go first, for on a full disk nothing can be written before. A row whose file is
+        # gone counts as one without, so what happens in between does no harm.
         with self.read() as connection:
-            needed_by_jobs(connection, self.among, specs)
-        with self.write("results") as connection:
-            needed = needed_by_jobs(connection, self.among, specs)
-            if policy != "all":
-                free = ~self.among(result.c.key, needed.keys)
-                if policy == "outputs":
-                    free &= result.c.method.not_in(REFERENCES)
-                    references = sa.select(result.c.model_key).where(
-                        result.c.method.in_(REFERENCES)
-                    )
-                    needed.models |= set(connection.execute(references).scalars())
-                dropped = (
-                    {"weights": None} if policy == "outputs" else {"weights": None, "outputs": None}
-                )
-                connection.execute(sa.update(result).where(free).values(dropped))
-                if not needed.every_model:
-                    connection.execute(
-                        sa.update(model)
-                        .where(~self.among(model.c.model_key, needed.models))
-                        .values(weights=None)
-                    )
-            named = [
-                sa.select(column)
-                for column in (result.c.weights, result.c.outputs, model.c.weights)
-            ]
-            keep = set(connection.execute(sa.union(*named)).scalars())
-        files, freed = self.artifacts.sweep(
-            {name for name in keep if name}, young_seconds=young_seconds
-        )
+            needed = needed_by_jobs(connection, self.among)
+            free = self._free(connection, policy, needed)
+            keep = {
+                name
+                for column, rows in free
+                for name in connection.execute(sa.select(column).where(~rows)).scalars()
+            }
+        files, freed = self.artifacts.sweep(keep, young_seconds=young_seconds)
+        if policy != "all":
+            with self.write("results") as connection:
+                for column, rows in free:
+                    update = sa.update(column.table).where(rows).values({column.name: None})
+                    connection.execute(update)
         if not needed.keys:
             unfinished, more = _remove_old(
                 (self.home / "checkpoints").glob("*"), young_seconds=young_seconds
@@ -258,12 +177,31 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
             files, freed = files + unfinished, freed + more
         return {"files": files, "bytes": freed}
 
+    def _free(
+        self, connection: sa.Connection, policy: Policy, needed: Needed
+    ) -> list[tuple[sa.Column[str], sa.ColumnElement[bool]]]:
+        """The columns that name files, and the rows whose file `policy` does not keep."""
+        result, model = schema.result, schema.model
+        results, models = ~self.among(result.c.key, needed.keys), needed.models
+        if policy == "outputs":
+            reference = result.c.method.in_(REFERENCES)
+            results &= ~reference
+            starts = connection.execute(sa.select(result.c.model_key).where(reference)).scalars()
+            models = models.union(starts)
+        other_models = ~self.among(model.c.model_key, models)
+        none = sa.false()
+        return [
+            (result.c.weights, none if policy == "all" else results),
+            (result.c.outputs, results if policy == "numbers" else none),
+            (model.c.weights, none if policy == "all" or needed.every_model else other_models),
+        ]
 
-def _files_id(connection: sa.Connection) -> int | None:
-    """The number that the database and the place of its files have in common."""
-    return connection.execute(
-        sa.select(schema.store_info.c.value).where(schema.store_info.c.name == _FILES)
-    ).scalar()
+
+def _mark(storage: Storage) -> str:
+    try:
+        return storage.read(MARK).decode().strip()
+    except FileNotFoundError:
+        return ""
 
 
 def _bytes(path: Path) -> int:

@@ -20,9 +20,9 @@ from sqlalchemy.engine import Connection
 
 from mucore.errors import BadValue
 from mucore.store import schema
-from mucore.store.engine import Database
+from mucore.store.database import Database
 from mucore.store.rows import Talk
-from mucore.store.schema import from_json, now, to_json, whole_row
+from mucore.store.schema import from_json, now, to_json
 
 MOST_VOTES = 500  # on one question: more than a lecture hall, little enough for any disk
 LONGEST = 64  # characters of a question's or a voter's name, or of a choice
@@ -197,9 +197,8 @@ def _talk(connection: Connection, room: str, lesson: str | None = None) -> Talk 
     row = connection.execute(query).one_or_none()
     if row is None or lesson not in (None, row.lesson):
         return None
-    with whole_row():
-        revealed = frozenset(map(str, from_json(row.revealed)))
-        return Talk(lesson=row.lesson, step=int(row.step), source=row.source, revealed=revealed)
+    revealed = frozenset(from_json(row.revealed))
+    return Talk(lesson=row.lesson, step=row.step, source=row.source, revealed=revealed)
 
 
 def _delete(connection: Connection, room: str) -> None:

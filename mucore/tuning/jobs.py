@@ -42,7 +42,7 @@ def enqueue(store: Store, grid: Grid, wish: Wish) -> Job:
     asked = [[task.content(), list(methods)] for task, methods in wish.tasks]
     text = json.dumps([asked, wish.trials, wish.seed, wish.cap], sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()[:32]
-    return store.enqueue_search(key, content, title(wish))
+    return store.enqueue_other("search", key, content, title(wish))
 
 
 def start(store: Store, grid: Grid, wish: Wish) -> Job:

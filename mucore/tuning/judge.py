@@ -27,7 +27,7 @@ from mucore.runner.execute import model_of, unlearn
 from mucore.runner.session import ForgetSet, Session
 from mucore.runner.training_records import training_records
 from mucore.spec import RunSpec
-from mucore.store.trouble import awaited
+from mucore.store.retry import awaited
 from mucore.tuning import objective
 from mucore.tuning.objective import Limit, short
 from mucore.tuning.space import Space, work

@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from mucore.errors import LONGEST_PATH, BadFile, said
 from mucore.files import write
-from mucore.store.trouble import patient
+from mucore.store.retry import patient
 from mucore.tuning.objective import REVISION, WORST, Limit, Numbers, limits, score
 from mucore.tuning.task import Task
 

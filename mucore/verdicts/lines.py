@@ -218,7 +218,7 @@ def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:
     """`judge_runs` of the results that `filters` choose, with the original and all Retrains of
     their settings, chosen or not.
     """
-    wanted = store.results(metrics=looked_at(), brief=True, **filters)
+    wanted = store.results(metrics=looked_at(), **filters)
     found = judge_runs({run.key: run for run in (*wanted, *references_of(store, wanted))}.values())
     return {run.key: found[run.key] for run in wanted if run.key in found}
 
@@ -232,7 +232,7 @@ def references_of(store: Store, wanted: Sequence[Result]) -> list[Result]:
     where: Filters = {"method": ["original", "retrain"]}
     for name in ("dataset", "model", "scenario"):
         where[name] = sorted({run.spec[name] for run in wanted if run.spec.get("scenario")})
-    return store.results(metrics=looked_at(), brief=True, **where)
+    return store.results(metrics=looked_at(), **where)
 
 
 def _line(run: Run) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from mucore.cli import main
 from mucore.cluster.crew import Crew
 from mucore.cluster.member import Member, Order, Report
 from mucore.store import open_store
+from mucore.store.storage import MARK
 
 
 @pytest.fixture
@@ -48,12 +49,12 @@ def test_trouble_is_told_and_tried_again(store, tmp_path):
     made = launched(store, epochs=2)
     url = f"sqlite:///{store.home / 'store.sqlite'}"
     with open_store(store.home, url=url) as once:
-        mark = once.artifacts.mark
-    store.artifacts.place.set_mark("7")  # as of other files
+        mark = once.artifacts.storage.read(MARK)
+    store.artifacts.storage.write(MARK, b"7")  # as of other files
     member = Member(Order(home=str(store.home), url=url))
     problem = wait_for(lambda: member.report().problem or None, 200)
-    assert member.report().state == "in trouble" and str(store.artifacts.place) in problem
-    store.artifacts.place.set_mark(mark)
+    assert member.report().state == "in trouble" and str(store.artifacts.storage) in problem
+    store.artifacts.storage.write(MARK, mark)
     wait_for(lambda: store.known(made.keys) == set(made.keys), 200)
     assert member.report().problem == "" and member.end()
 

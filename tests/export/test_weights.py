@@ -118,7 +118,7 @@ def test_weights_that_are_gone(home: Path, tmp_path: Path) -> None:
     with open_store(other) as store:
         (run,) = store.results(method="finetune")
         assert run.weights is not None
-        store.artifacts.place.local(run.weights).unlink()
+        store.artifacts.storage.local(run.weights).unlink()
     for ask in (
         lambda: mu.save_weights(run.key, tmp_path / "mine.pt", home=other),
         lambda: mu.load_model(run.key, home=other),

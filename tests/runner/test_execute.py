@@ -17,7 +17,7 @@ from mucore.runner.execute import GRADIENTS, PREDICTING, execute
 from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
-from mucore.store.trouble import FILES, awaited
+from mucore.store.retry import FILES, awaited
 
 
 def value(result, metric) -> float:
@@ -228,7 +228,7 @@ def test_files_of_references_that_are_lost_are_made_again_and_their_numbers_stay
         session.store.get_result(key) for name, key in references.items() if which in (name, "both")
     ]
     for name in (name for each in before for name in (each.outputs, each.weights)):
-        harm(session.store.artifacts.place.local(name), how)
+        harm(session.store.artifacts.storage.local(name), how)
     later = Session(session.store, "cpu")  # with nothing in memory
     result = execute(spec(unlearning_seed=1), later)
     assert missing(result) == missing(whole)

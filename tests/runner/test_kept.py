@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from launching import digits
 
-from mucore.outputs import Outputs, SplitOutputs
 from mucore.runner import kept
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.store import open_store
 
 
-def outputs(samples: int) -> Outputs:
-    split = SplitOutputs(
-        logits=np.zeros((samples, 4), np.float32),
-        labels=np.zeros(samples, np.int64),
-        ids=np.arange(samples),
-        confusion=np.zeros((4, 4), np.int64),
-    )
-    return Outputs({"test": split})
-
-
-def test_the_last_few_are_kept_and_large_ones_never(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(kept, "MOST_BYTES", 4 * 4 * 100 + 8 * 16)  # 100 samples and their counts
-    made: list[object] = []
-
-    def get(key: object, samples: int = 10) -> None:
-        found.get(key, lambda: made.append(key) or outputs(samples))
-
+def test_the_last_few_are_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(kept, "MOST", 4)
+    made: list[str] = []
     found = kept.Kept()
-    for key in ("a", "b", "c", "d", "a", "e", "a", "b", "e"):  # "b" was asked for longest ago
-        get(key)
+    for key in "abcdaeabe":  # "b" was asked for longest ago
+        found.get(key, lambda key=key: made.append(key))
     assert made == ["a", "b", "c", "d", "e", "b"]
-    made.clear()
-    for samples in (100, 100, 101, 101):
-        get(samples, samples)
-    assert made == [100, 101, 101]
 
 
 @pytest.mark.slow

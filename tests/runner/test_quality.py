@@ -201,7 +201,7 @@ def test_with_an_original_from_a_file_no_other_is_trained_and_its_losses_may_cho
             for result in store.results(method="original")
             if result.spec["training_seed"] == 0
         ]
-        weights = store.artifacts.place.local(original.weights or "")
+        weights = store.artifacts.storage.local(original.weights or "")
     frame = compute(tmp_path, original=weights, scenario="worst_case")
     assert frame["models"].tolist() == [MODELS]
     with open_store(tmp_path) as store:

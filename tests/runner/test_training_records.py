@@ -116,7 +116,7 @@ def test_a_lost_record_is_made_again(session, trainings):
         session.store.get_result(spec().key).forget_hash or "",
     )
     before = weights(session, key)
-    session.store.artifacts.place.local(session.store.get_model(key).weights).unlink()
+    session.store.artifacts.storage.local(session.store.get_model(key).weights).unlink()
     execute(spec(unlearning_seed=1), session)
     assert len(trainings) == 2
     assert all((before[name] == array).all() for name, array in weights(session, key).items())

@@ -17,14 +17,12 @@ from launching import small_grid
 from sqlalchemy import event
 from waiting import wait_for
 
-from mucore import catalog
 from mucore.runner import jobs as jobs_module
 from mucore.runner.executors import start_worker
 from mucore.runner.plan import launch, make_plan
 from mucore.runner.worker import work
-from mucore.store import Store, engine, open_store, taking
-from mucore.store.liveness import GRACE_SECONDS
-from mucore.store.trouble import DISK, LOCK
+from mucore.store import Store, claims, database, lease, open_store
+from mucore.store.retry import DISK, LOCK
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
@@ -32,8 +30,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.fixture
 def impatient(monkeypatch):
     """What takes minutes takes a moment."""
-    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.1)
-    monkeypatch.setattr(taking, "FIRST_DELAY", 0.2)
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(claims, "RETRY_SECONDS", 0.2)
     monkeypatch.setattr(jobs_module, "PATIENCE_SECONDS", 0.5)
 
 
@@ -94,7 +92,7 @@ def test_a_lock_held_by_another_program_fails_no_run(store, caplog):
 def test_a_full_disk_fails_no_run_and_is_told(store, monkeypatch):
     made = planned(store)
     full = threading.Event()
-    write = store.artifacts.place.write
+    write = store.artifacts.storage.write
 
     @event.listens_for(store._engine, "checkout")
     def limited(connection, *_):  # what SQLite may grow to, at least what it has
@@ -105,7 +103,7 @@ def test_a_full_disk_fails_no_run_and_is_told(store, monkeypatch):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(name, content)
 
-    monkeypatch.setattr(store.artifacts.place, "write", put)
+    monkeypatch.setattr(store.artifacts.storage, "write", put)
     full.set()
     with worker_thread(store, made):
         waiting = wait_for(lambda: next((job for job in store.jobs() if job.waits_for), None))
@@ -117,10 +115,8 @@ def test_a_full_disk_fails_no_run_and_is_told(store, monkeypatch):
 
 @posix
 @pytest.mark.slow
-def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store):
+def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store, monkeypatch):
     """As by SIGSTOP, a debugger, or a machine that swaps."""
-    now = [0.0]
-    store.lookout.clock = lambda: now[0]
     made = planned(store, epochs=30, seeds=1)
     process = start_worker(store, device="cpu", threads=1)
     job = wait_for(
@@ -129,8 +125,10 @@ def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store):
     os.kill(process.pid, signal.SIGSTOP)
     wait_for(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
     assert store.reap() == [] and len(store.workers()) == 1
-    now[0] = GRACE_SECONDS
+    monkeypatch.setattr(lease, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(lease, "RECHECK_SECONDS", 0.0)
     assert [each.id for each in store.reap()] == [job.id] and store.workers() == []
+    monkeypatch.undo()
     work(store, device="cpu", only={job.key}, until_done=True)
     result = store.get_result(job.key)
     assert result is not None and store.job(job.id).state == "done"
@@ -143,40 +141,3 @@ def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store):
     process.terminate()
     assert process.wait(timeout=30) == 0
     assert {job.state for job in store.jobs()} == {"done"}
-
-
-@posix
-@pytest.mark.slow
-def test_what_killed_workers_compute_is_what_an_undisturbed_one_does(store, tmp_path):
-    with open_store(tmp_path / "undisturbed") as other:
-        work(other, device="cpu", only=set(planned(other, epochs=20).keys), until_done=True)
-        undisturbed = {each.key: each for each in other.results()}
-    with store.write() as connection:  # who writes or removes a result is noted
-        connection.exec_driver_sql("CREATE TABLE noted (key TEXT, change INTEGER)")
-        for event_, row, change in (("INSERT", "NEW", 1), ("DELETE", "OLD", -1)):
-            connection.exec_driver_sql(
-                f"CREATE TRIGGER noted_{event_} AFTER {event_} ON result BEGIN "
-                f"INSERT INTO noted VALUES ({row}.key, {change}); END"
-            )
-    made = planned(store, epochs=20)
-    for pause in (0.0, 0.5):
-        process = start_worker(store, device="cpu", threads=1)
-        wait_for(lambda: store.jobs(states=["running"]))
-        time.sleep(pause)
-        process.kill()
-        process.wait()
-        assert len(store.reap()) <= 1  # one run is lost at most, and is taken up again
-    work(store, device="cpu", only=set(made.keys), until_done=True)
-    assert {job.state for job in store.jobs()} == {"done"} and store.workers() == []
-    with store.read() as connection:
-        noted = connection.exec_driver_sql("SELECT key, change FROM noted").all()
-    assert sorted(map(tuple, noted)) == sorted((key, 1) for key in made.keys)
-    for result in store.results(keys=list(made.keys)):
-        alone = undisturbed[result.key]
-        assert (result.weights, result.outputs) == (alone.weights, alone.outputs)
-        for name, each in result.metrics.items():
-            if catalog.metric(name).group != "cost":
-                assert (each.value, each.gap) == (
-                    alone.metrics[name].value,
-                    alone.metrics[name].gap,
-                )

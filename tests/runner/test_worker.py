@@ -2,7 +2,6 @@
 where processes matter.
 """
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,13 +9,11 @@ import threading
 
 import pytest
 from launching import small_grid
-from postgres import running_server
 from waiting import wait_for
 
 from mucore.runner.executors import start_worker
 from mucore.runner.plan import ScenarioChoice, launch, make_plan
 from mucore.runner.worker import work
-from mucore.store import open_store
 
 
 def plan(store, *, scenario=None, **choices):
@@ -87,32 +84,6 @@ def test_cancel_reaches_a_running_job(store):
     assert not runner.is_alive()
     assert store.job(job.id).state == "cancelled"
     assert not store.known(made.keys)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-def test_the_end_of_a_slurm_job_hands_its_run_back_with_its_checkpoint(tmp_path):
-    """A time limit and a preemption come as SIGTERM; the next job of the array goes on."""
-    with running_server() as server, open_store(tmp_path / "home", url=server.url) as store:
-        made = plan(store, epochs=20)
-        launch(made, store, name="on a cluster with Slurm")
-        command = [sys.executable, "-m", "mucore", "worker", "--store-url", server.url]
-        command += ["--device", "cpu", "--threads", "1", "--idle-exit", "2"]
-        environment = {**os.environ, "MUCORE_HOME": str(store.home)}
-        environment.pop("MUCORE_STORE_URL", None)
-        first = subprocess.Popen(command, env=environment)
-        wait_for(lambda: any((store.home / "checkpoints").glob("*.safetensors")), 200)
-        first.send_signal(signal.SIGTERM)
-        assert first.wait(timeout=120) == 0 and store.workers() == []
-        assert {(job.state, job.attempts) for job in store.jobs()} == {("queued", 0)}
-        second = subprocess.Popen(command, env=environment)
-        assert second.wait(timeout=600) == 0  # of itself, for nothing is left
-        assert store.known(made.keys) == set(made.keys)
-        (training,) = [job.key for job in store.jobs() if job.label.startswith("train")]
-        result = store.get_result(training)
-        assert result is not None and len(result.losses) == 20
-        assert any(note.startswith("resumed after epoch") for note in result.notes)
 
 
 @pytest.mark.slow

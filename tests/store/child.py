@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
 import sys
 import time
 from typing import Any
@@ -34,7 +32,7 @@ def work(store: Store, _number: int) -> None:
             time.sleep(0.005)
             continue
         begun = time.time()
-        store.beat(job.id, progress=0.5, step="half", losses=[1.0])
+        store.beat(job.id, worker.id, progress=0.5, step="half", losses=[1.0])
         store.put_result(make_result(RunSpec.model_validate(job.spec)))
         ended = time.time()
         store.finish_job(job.id, "done", worker_id=worker.id)
@@ -63,23 +61,7 @@ def hang(store: Store, _number: int) -> None:
     time.sleep(600)
 
 
-def _in_fork(store: Store) -> None:
-    store.put_result(make_result(training_seed=1))
-    say(forked=len(store.results()), pid=os.getpid())
-
-
-def fork(store: Store, _number: int) -> None:
-    """Use a store on both sides of a fork."""
-    store.put_result(make_result())
-    other = multiprocessing.get_context("fork").Process(target=_in_fork, args=(store,))
-    other.start()
-    other.join()
-    say(parent=len(store.results()), pid=os.getpid(), code=other.exitcode)
-
-
 if __name__ == "__main__":
     command, home, url, *rest = sys.argv[1:]
     with open_store(home, url=None if url == "-" else url) as opened:
-        {"work": work, "add": add, "hang": hang, "fork": fork}[command](
-            opened, int(rest[0]) if rest else 0
-        )
+        {"work": work, "add": add, "hang": hang}[command](opened, int(rest[0]) if rest else 0)

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from postgres import running_server
 
-from mucore.store import Store, open_store
-from mucore.store.liveness import Moment
+from mucore.store import Store, lease, open_store
+
+
+@pytest.fixture(autouse=True)
+def first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heartbeat that has run out need not be looked at twice."""
+    monkeypatch.setattr(lease, "RECHECK_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +46,8 @@ POSTGRES = pytest.param("postgres", marks=pytest.mark.slow)
 
 @pytest.fixture(params=["sqlite", POSTGRES])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """An empty store on each database, of a server that has been up for long."""
+    """An empty store on each database."""
     with open_store(tmp_path, url=_url(request)) as opened:
-        opened.moment = lambda connection: Moment(Store.moment(opened, connection).now)
         yield opened
 
 

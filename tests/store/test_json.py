@@ -51,12 +51,12 @@ def test_what_plain_data_stand_for():
     assert datetime.fromisoformat(found["when"]) == when
 
 
-@pytest.mark.parametrize("text", ["", "[1,]", "{", "nul", None, "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "[1,]", "{", "nul", "[" * 100_000])
 def test_a_damaged_text_is_a_sentence(text):
     with pytest.raises(StoreError, match="damaged"):
         from_json(text)
 
 
 def test_what_is_no_plain_data_is_refused():
-    with pytest.raises(TypeError, match="does not fit"):
+    with pytest.raises(ValueError, match="does not fit"):
         to_json({"x": object()})

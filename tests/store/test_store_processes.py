@@ -159,15 +159,6 @@ def test_a_killed_worker_is_found_and_its_job_goes_back(
         assert taken is not None and taken.id == queued.id
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_fork_gets_connections_of_its_own(shared_url: str | None, tmp_path: Path) -> None:
-    with Child("fork", tmp_path, shared_url) as child:
-        forked, parent = child.rest()
-    assert (forked["forked"], parent["parent"], parent["code"]) == (2, 2, 0)
-    assert forked["pid"] != parent["pid"]
-
-
 def test_threads_may_share_a_store(store: Store) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

@@ -175,7 +175,7 @@ STATEMENTS = (
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_sqlite_refuses_on_that_door_whatever_is_no_vote(tmp_path: Path, statement: str) -> None:
     box = BallotBox(tmp_path)
-    with box._talks._own_engine().connect() as connection, pytest.raises(DBAPIError):
+    with box._talks._engine.connect() as connection, pytest.raises(DBAPIError):
         connection.exec_driver_sql(statement)
     box.close()
     with open_store(tmp_path) as store, store.write() as connection:

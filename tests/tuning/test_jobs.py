@@ -15,7 +15,7 @@ from mucore.runner import apart
 from mucore.runner.jobs import Pulse
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
-from mucore.store.liveness import process_id
+from mucore.store.lease import process_id
 from mucore.tuning import jobs
 from mucore.tuning.plan import FOLDER, wish_of
 from mucore.tuning.study import studies_in
@@ -73,8 +73,8 @@ def test_the_next_start_of_the_program_takes_up_what_is_queued_in_its_home(store
     started: list[int] = []
     monkeypatch.setattr(apart, "start", lambda store, job: started.append(job.id))
     job = jobs.enqueue(store, GRID, WISH)
-    store.enqueue_search("a" * 32, {"home": "elsewhere:/home"}, "another machine's")
-    store.enqueue_analysis("b" * 32, {"analysis": "tsne"}, "a map")
+    store.enqueue_other("search", "a" * 32, {"home": "elsewhere:/home"}, "another machine's")
+    store.enqueue_other("analysis", "b" * 32, {"analysis": "tsne"}, "a map")
     apart.take_up(store)
     assert [store.job(each).key for each in started] == ["b" * 32, job.key]
 

@@ -75,7 +75,7 @@ def test_a_file_of_another_kind_is_neither_hashed_nor_copied(content, tmp_path, 
         monkeypatch.undo()
         with pytest.raises(BadFile, match="another kind"):
             weights.keep(store.artifacts, [str(good), str(path)])
-        assert list(store.artifacts.place.files()) == []  # not the good one either
+        assert list(store.artifacts.storage.files()) == []  # not the good one either
 
 
 def test_a_file_too_large_is_not_opened(tmp_path):

@@ -39,8 +39,6 @@ def show(busy: bool) -> None:
     workers = queue_data.workers()
     if workers:
         table(workers)
-        for note in dict.fromkeys(worker.note for worker in workers if worker.note):
-            st.caption(f":material/info: {escape(access.shown(note))}")
     elif queue_data.workers_starting():
         st.caption(
             ":material/hourglass_top: A worker is starting. It loads PyTorch first, which takes a "

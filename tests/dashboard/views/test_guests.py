@@ -41,7 +41,7 @@ def busy(home: Path) -> Path:
         assert failed is not None and running is not None
         why = f"No file at {home}/x/y.npz."
         store.finish_job(failed.id, "failed", error=why, worker_id=worker.id)
-        store.enqueue_analysis("replay:k", {"kind": "replay", "key": spec.key}, "A replay")
+        store.enqueue_other("analysis", "replay:k", {"kind": "replay", "key": spec.key}, "A replay")
     return home
 
 

@@ -100,7 +100,7 @@ def test_queue_shows_progress_loss_and_what_waits(home):
         worker = store.register_worker("cpu", 2)
         job = store.claim(worker.id)
         assert job is not None
-        store.beat(job.id, progress=0.4, step="epoch 2 of 5", losses=[1.5, 0.9, 0.4])
+        store.beat(job.id, worker.id, progress=0.4, step="epoch 2 of 5", losses=[1.5, 0.9, 0.4])
         at = open_page("queue", comparison=str(number))
         assert not at.exception and not at.error
         assert "A note to read" in words_on(at)

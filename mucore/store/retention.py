@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
+from pydantic import ValidationError
 
 from mucore.errors import MucoreError
 from mucore.spec import RunSpec
 from mucore.store import schema
-from mucore.store.result_rows import record_of
 from mucore.store.rows import ACTIVE
-from mucore.store.schema import from_json, to_json, whole_row
+from mucore.store.schema import from_json, to_json
 
 Among = Callable[[sa.ColumnElement[str], Collection[str]], sa.ColumnElement[bool]]
 
@@ -28,12 +28,7 @@ class Needed:
     every_model: bool = False
 
 
-def needed_by_jobs(
-    connection: sa.Connection, among: Among, specs: dict[str, RunSpec | None]
-) -> Needed:
-    """`specs` keeps what was read, by its text, for the next call: reading one takes some
-    milliseconds, which under the store's lock all others would wait for.
-    """
+def needed_by_jobs(connection: sa.Connection, among: Among) -> Needed:
     job, result = schema.job, schema.result
     needed, analysed = Needed(), set[str]()
     active = sa.select(job.c.kind, job.c.key, job.c.needs, job.c.spec)
@@ -43,11 +38,11 @@ def needed_by_jobs(
             needed.every_model = True
         elif row.kind == "analysis":
             analysed |= _analysed(row.spec)
-        elif (spec := _spec(row.spec, specs)) is not None:
+        elif (spec := _spec(row.spec)) is not None:
             needed.models.add(spec.model_key)  # its weights are stored before its result is
     records = sa.select(result.c.record).where(among(result.c.key, analysed))
     for text in connection.execute(records).scalars():
-        spec = _spec(to_json(record_of(text)["spec"]), specs)
+        spec = _spec(to_json(from_json(text)["spec"]))
         for request in spec.requests if spec is not None else ():
             for one in (request, *request.needs()):
                 needed.keys.add(one.key)
@@ -57,22 +52,15 @@ def needed_by_jobs(
     return needed
 
 
-def _spec(text: str, specs: dict[str, RunSpec | None]) -> RunSpec | None:
+def _spec(text: str) -> RunSpec | None:
     """None where this code cannot read it."""
-    if text not in specs:
-        try:
-            with whole_row():
-                specs[text] = RunSpec.model_validate(dict(from_json(text)))
-        except MucoreError:
-            specs[text] = None
-    return specs[text]
+    try:
+        return RunSpec.model_validate(from_json(text))
+    except (MucoreError, ValidationError):
+        return None
 
 
 def _analysed(text: str) -> set[str]:
-    """The keys of the runs that an analysis looks at; none where its row is damaged."""
-    try:
-        with whole_row():
-            asked = from_json(text).get("parameters", {})
-            return {*asked.get("keys", ()), *filter(None, [asked.get("key")])}
-    except MucoreError:
-        return set()
+    """The keys of the runs that an analysis looks at."""
+    asked = from_json(text).get("parameters", {})
+    return {*asked.get("keys", ()), *filter(None, [asked.get("key")])}
