@@ -147,18 +147,13 @@ def forget_set(
 
     if listed:
         return tool.print_saved(as_json)
-    if save is not None and scenario is None:
+    if dataset is None or (scenario is None and (verify is None or save is not None)):
         raise BadValue(
-            "A set is saved with the data set that it is of: give --dataset and --scenario with "
-            "--save."
-        )
-    if (dataset is None or scenario is None) and (scenario is not None or verify is None):
-        raise BadValue(
-            "Give --dataset and --scenario to choose samples, or --verify FILE to check a file of "
-            "ids, or all three."
+            "Give --dataset and --scenario to choose samples and save them, or --dataset and "
+            "--verify FILE to check a list."
         )
     alike = True
-    if dataset is not None and scenario is not None:
+    if scenario is not None:
         found = tool.choose(
             dataset=dataset,
             scenario=scenario,
@@ -171,15 +166,14 @@ def forget_set(
         if verify is not None:
             alike, sentence = tool.compare(found, verify, dataset)
             print(sentence, file=sys.stderr)
-    else:
-        assert verify is not None
+    elif verify is not None:
         found = tool.listed(verify, dataset)
     rows = found.rows
     if as_json:
         print(to_json(tool.description(found)))
     elif output is None and verify is None and save is None:
         print("id", *rows, sep="\n")
-    if save is not None and dataset is not None:
+    if save is not None:
         settings = [*(changes or []), *([f"budget={budget}"] if budget else [])]
         tool.save(
             save,
@@ -200,7 +194,7 @@ def forget_set(
     print(
         f"{len(rows)} samples, hash {found.hash}."
         + (f" Written to {output}." if output else "")
-        + (f" {found.told.sentence}" if found.told is not None else "")
+        + f" {found.told.sentence}"
         + (f" Saved as {save}." if save else ""),
         file=sys.stderr,
     )

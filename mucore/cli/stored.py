@@ -15,7 +15,15 @@ from cyclopts import Parameter
 from mucore import catalog
 from mucore.cli.base import Device, Json, comparison_id, open_home
 from mucore.cli.flags import split_names
-from mucore.cli.printing import HEADLINE, print_results, print_table, size, to_json
+from mucore.cli.printing import (
+    HEADLINE,
+    end_progress,
+    print_results,
+    print_table,
+    progress,
+    size,
+    to_json,
+)
 from mucore.errors import BadValue
 
 if TYPE_CHECKING:
@@ -227,9 +235,9 @@ def analyse(
                 found = tool.compute(kind, parameters, store, pack)
         else:
             with _opened(pack) as store:
-                found = analysis.compute(kind, parameters, store, output, tool.progress)
+                found = analysis.compute(kind, parameters, store, output, progress)
     finally:
-        tool.end_progress()
+        end_progress()
     if as_json:
         print(to_json(tool.content(kind, found, known), indent=2))
     else:

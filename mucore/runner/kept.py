@@ -27,4 +27,4 @@ class Kept:
         self._found.move_to_end(key)
         while len(self._found) > MOST:
             self._found.popitem(last=False)
-        return self._found[key]  # ty: ignore[invalid-return-type]
+        return self._found[key]  # ty: ignore[invalid-explicit-return]
