@@ -329,7 +329,7 @@ function head(text, scope) {
 }
 
 function bar(share, color, top) {
-  const percent = share === undefined ? "" : `${Math.round(100 * share)}%`;
+  const percent = share === undefined ? "" : `${Math.round(100 * share)}\u202f%`;
   const fill = document.createElement("i");
   fill.style.width = `${100 * (share ?? 0)}%`;
   fill.style.setProperty("--color", color);

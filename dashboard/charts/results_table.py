@@ -87,14 +87,15 @@ SHORT = (DISTANCE, "fa", "tra", "ta")  # the columns that a reader needs first; 
 
 
 def short_html(table: ResultsTable, *, dark: bool, selected: str = "", lines: int = 13) -> str:
-    """Retrain and the `lines` methods that are nearest to it: verdict, distance, two accuracies and
-    the cost.
+    """Retrain and the `lines` methods that are nearest to it, none that cheats: verdict, distance,
+    two accuracies and the cost.
     """
     known, shade = {column.id: column for column in table.columns}, _shades(table, dark)
     shown = [
         known[name] for name in SHORT if name in known and not (name == "ta" and "tra" in known)
     ]
-    methods = [row for row in table.methods if row.away is not None]
+    honest = (row for row in table.methods if row.verdict is None or not row.verdict.cheats)
+    methods = [row for row in honest if row.away is not None]
     methods = sorted(methods, key=lambda row: row.away or 0.0)[:lines]
     rows = [row for row in table.rows if row.method == "retrain"] + methods
     return assets.template("short_table.html.j2").render(

@@ -21,6 +21,13 @@ from dashboard.sections.lessons import (
 from dashboard.widgets import course, header
 from dashboard.widgets.links import link
 
+HOW = "  \n".join(
+    [
+        "Read, guess, then see what real runs say.",
+        "**Star**: Retrain, which never saw what is forgotten. **Ring**: the original.",
+        "**Dashed line**: where Retrain is, and where a method should end.",
+    ]
+)
 # an address that says nothing would lead back to the lesson that was open
 ALL = {"lesson": ""}
 
@@ -74,7 +81,7 @@ def show_head(lesson: Lesson, number: int, source: data.Source | None) -> None:
         str(number),
         lambda other: go_to(int(other), lesson.id),
     )
-    header.header(lesson.question, f"Step {number} of {lesson.length}.", source, title=lesson.title)
+    header.header(lesson.question, HOW, source, title=lesson.title)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(number / lesson.length, f"Step {number} of {lesson.length}", width="stretch")
         link("lessons", "All lessons", icon=":material/apps:", **ALL)

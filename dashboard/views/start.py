@@ -9,6 +9,7 @@ from dashboard.sections.start import hero, tiles
 from dashboard.widgets import header, presenting, run_drawer
 from dashboard.widgets.links import link
 
+PROMISE = "“Forget my data.” Retrain never saw it: every method should end there, only sooner."
 HOW = "  \n".join(
     [
         "**Machine unlearning** takes training data out of a finished model.",
@@ -27,7 +28,7 @@ def page() -> None:
         title="Machine unlearning, measured",
     )
     with st.container(key="start_line", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("Make a model forget, and see what it cost.", width="stretch")
+        st.markdown(PROMISE, width="stretch")
         link("results", "Results", icon=":material/table_rows:")
         link("playground", "Try it yourself", icon=":material/play_arrow:")
     with presenting.slide("hero"):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.text import units
+from dashboard.text.labels import THIN
 from mucore.analysis.features import Split, gone_classes
 from mucore.metrics.representation import nearest
 from mucore.outputs import Outputs, softmax
@@ -64,7 +65,7 @@ def said(answers: Mapping[str, np.ndarray], names: Sequence[str], gone: Collecti
     original, _, method = answers
     told = [
         f"{title} {'says ' if title == original else ''}{names[top]} "
-        f"({100 * answers[title][top]:.0f}%)"
+        f"({100 * answers[title][top]:.0f}{THIN}%)"
         for title, top in tops.items()
     ]
     sentence = f"{units.joined(told)}."

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from dashboard import data
+from dashboard import access, data
 from dashboard.lessons import LESSONS
 from dashboard.lessons.records import Lesson
 from dashboard.sections.lessons import runs, talks
@@ -46,6 +46,8 @@ PLAN: Final = (
 
 def show_plan() -> None:
     with st.expander("A class of 45 minutes", icon=":material/schedule:"):
+        if not access.has_room():
+            st.caption("For votes on phones, start it with `python run_app.py --audience`.")
         for minutes, what, lesson in PLAN:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(f"**{minutes} min**", width=70)

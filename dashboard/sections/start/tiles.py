@@ -44,10 +44,11 @@ def show() -> None:
         shares = [100 * value.mean for row in scored if (value := row.cells["ta"].value)]
         axis = "Test accuracy, %"
         figure = start_tiles.values(scored, shares, shares[-1], axis, dark=dark)
-        said = f"{scored[-2].title} did not forget, and scores highest on the test set."
+        said = f"{scored[-2].title} still knows the class, and the test set has it, too."
         with columns[1]:
             alt = start_tiles.alt_text(scored, shares, axis)
-            tile("Accuracy proves nothing", said, figure, alt, **query)
+            title, lesson = "Accuracy proves nothing", {"lesson": "one-metric", "step": "1"}
+            tile(title, said, figure, alt, "lessons", **lesson)
     if costs.dots:
         figure = start_tiles.price(costs, dark=dark)
         said = f"Distance against cost, {len(costs.dots)} methods."
@@ -55,11 +56,13 @@ def show() -> None:
             tile("Forgetting has a price", said, figure, cost_distance.alt_text(costs))
 
 
-def tile(title: str, said: str, figure: go.Figure, alt: str, **query: str) -> None:
-    """A frame that leads to Results wherever it is clicked."""
+def tile(
+    title: str, said: str, figure: go.Figure, alt: str, page: str = "results", **query: str
+) -> None:
+    """A frame that leads to a page wherever it is clicked."""
     name = f"tile-{title.split()[0].lower()}"
     with st.container(border=True, height="stretch", gap="xsmall", key=name):
-        link("results", title, **query)
+        link(page, title, **query)
         st.caption(escape(said))
         figures.chart(figure, f"{name}-figure", alt=alt)
 

@@ -139,7 +139,7 @@ def test_a_reading_has_shares_and_the_nearest_images() -> None:
 def test_of_a_forgotten_class_it_is_said_whether_the_method_knows_it(method, gone, told) -> None:
     shares = {"Original": np.eye(2)[0], "Retrain": np.eye(2)[1], "SSD": np.eye(2)[method]}
     sentence = reading.said(shares, ("zero", "one"), gone)
-    assert sentence.startswith("Original says zero (100%), Retrain one (100%) and SSD")
+    assert sentence.startswith("Original says zero (100\u202f%), Retrain one (100\u202f%) and SSD")
     assert told in sentence and (sentence.count(".") == 1) is (not told)
 
 
