@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import access
-from dashboard.data import demo_pack, own_store, source
+from dashboard.data import own_store, source
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
@@ -98,12 +98,12 @@ def start_again(job: Job) -> None:
 
 
 def plan(grid: Grid, *, models: int = 0, originals: Originals = "one") -> Plan:
-    """What a grid comes to, or with `models` of each kind a forgetting-quality experiment; the
-    demo's runs are a second source of estimates. Raises a `MucoreError` with a sentence.
+    """What a grid comes to, or with `models` of each kind a forgetting-quality experiment. Raises a
+    `MucoreError` with a sentence.
     """
     store = own_store()
     moves, content = _moves(store, grid), grid.model_dump_json()
-    return _plan(store, _history(), str(store.home), moves, content, models, originals)
+    return _plan(store, str(store.home), moves, content, models, originals)
 
 
 def plan_seeds(keys: Sequence[str], count: int) -> Plan:
@@ -134,7 +134,7 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
         original=first.original_hash,
         sequence=first.after is not None,
     )
-    return plan_specs(grid, [*specs.values()], (), own_store(), history=_history())
+    return plan_specs(grid, [*specs.values()], (), own_store())
 
 
 def is_tuned(method: str) -> bool:
@@ -164,12 +164,7 @@ def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> esti
         return estimate.Left(None)
     since = min(job.queued for job in counted if job.state in ACTIVE)
     expected = _expected(
-        store,
-        _history(),
-        str(store.home),
-        since.isoformat(),
-        tuple(job.key for job in counted),
-        counted,
+        store, str(store.home), since.isoformat(), tuple(job.key for job in counted), counted
     )
     waking = 0.0 if alive else estimate.WAKING
     return estimate.time_left(
@@ -218,12 +213,6 @@ def _moves(store: Store, grid: Grid) -> tuple[object, ...]:
     )
 
 
-def _history() -> Store | None:
-    """Runs that tell how long others may take, beside the reader's own."""
-    demo = demo_pack()
-    return None if demo is None else demo.store
-
-
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _started(home: str) -> list[subprocess.Popen]:
     """Processes of workers started by this server, to tell "on its way" from "none"."""
@@ -233,7 +222,6 @@ def _started(home: str) -> list[subprocess.Popen]:
 @st.cache_data(show_spinner=False, max_entries=32)
 def _plan(
     _store: Store,
-    _history: Store | None,
     name: str,
     moves: tuple[object, ...],
     content: str,
@@ -242,20 +230,15 @@ def _plan(
 ) -> Plan:
     grid = Grid.model_validate_json(content)
     if not models:
-        return make_plan(grid, _store, history=_history)
-    return plan_experiment(grid, _store, models=models, originals=originals, history=_history).plan
+        return make_plan(grid, _store)
+    return plan_experiment(grid, _store, models=models, originals=originals).plan
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _expected(
-    _store: Store,
-    _history: Store | None,
-    name: str,
-    since: str,
-    keys: tuple[str, ...],
-    _jobs: Sequence[Job],
+    _store: Store, name: str, since: str, keys: tuple[str, ...], _jobs: Sequence[Job]
 ) -> dict[str, estimate.Expected]:
-    return estimate.of_jobs(_store, _jobs, history=_history)
+    return estimate.of_jobs(_store, _jobs)
 
 
 @st.cache_data(show_spinner=False, max_entries=8, ttl=2.0)

@@ -410,15 +410,12 @@ def _check_classes(
         )
 
 
-def make_plan(
-    grid: Grid, store: Store, *, history: Store | None = None, workers: int | None = None
-) -> Plan:
+def make_plan(grid: Grid, store: Store, *, workers: int | None = None) -> Plan:
     """Expand a grid and set aside what the store has. Where nobody chose how pixels are
     preprocessed, a `normalize` layer in a file of weights does. Raises `BadFile` where neither that
     nor a batch norm in the file can tell.
 
-    `history` is a second store to estimate from (the demo's) while this one is young; `workers`
-    share the work (None: those that live).
+    `workers` share the work (None: those that live).
     """
     if "preprocess" not in grid.recipe and (files := uploaded_files(grid)):
         from mucore.models.checkpoints import preprocess_of  # torch, where there is such a file
@@ -426,7 +423,7 @@ def make_plan(
         said = max(preprocess_of(weights.stored(store.artifacts, text)) for text in files)
         recipe = grid.recipe | ({"preprocess": said} if said else {})
         grid = grid.model_copy(update={"recipe": recipe})
-    return plan_specs(grid, *expand(grid), store, history=history, workers=workers)
+    return plan_specs(grid, *expand(grid), store, workers=workers)
 
 
 def plan_specs(
@@ -435,13 +432,12 @@ def plan_specs(
     refused: Sequence[Refusal],
     store: Store,
     *,
-    history: Store | None = None,
     workers: int | None = None,
 ) -> Plan:
     """A plan of these runs, references first, as `make_plan` makes it of a grid's."""
     cached = store.known([spec.key for spec in specs])
     left = [spec for spec in specs if spec.key not in cached]
-    time, ahead, basis = estimate.time_of(left, store, history=history, workers=workers)
+    time, ahead, basis = estimate.time_of(left, store, workers=workers)
     device, free = estimate.available(store)
     return Plan(
         grid=grid,

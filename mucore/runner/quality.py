@@ -80,12 +80,7 @@ class Finding:
 
 
 def plan_experiment(
-    grid: Grid,
-    store: Store,
-    *,
-    models: int,
-    originals: Originals = "one",
-    history: Store | None = None,
+    grid: Grid, store: Store, *, models: int, originals: Originals = "one"
 ) -> Experiment:
     """The runs for `models` unlearned models of each method and as many retrained ones, none of
     which is computed here.
@@ -122,9 +117,7 @@ def plan_experiment(
         "unlearning_seeds": [grid.unlearning_seeds[0] + number for number in range(models)],
     }
     return Experiment(
-        plan=plan_specs(
-            grid.model_copy(update=seeds), list(every.values()), refused, store, history=history
-        ),
+        plan=plan_specs(grid.model_copy(update=seeds), list(every.values()), refused, store),
         models=models,
         originals=originals,
         retrained=tuple(spec.key for spec in retrained),

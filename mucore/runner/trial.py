@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from mucore.catalog import plugins
-from mucore.errors import MethodFailed, StoreError
+from mucore.errors import MethodFailed
 from mucore.runner import children
 from mucore.runner.children import Limits
 from mucore.userfiles import doors
 
+PREFIX = "mucore-"  # of temporary folders
 LIVES = "it comes to an end, and its process lives on"
 Line = dict[str, Any]  # `rule`, `passed` and `message` of a `mucore.testing.contract.Check`
 
@@ -30,9 +31,8 @@ def trial(
 ) -> None:
     """Try the method in `file`; each rule comes to `on_line` once it is decided. `asked` and
     `on_print` are those of `children.run`; the name of the method that `replaces` holds is free.
-    Raises `StoreError`.
     """
-    with _folder() as name:
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         for what, path in {"path": file, "replaces": replaces}.items():
             if path is not None:
                 (Path(name) / what).write_text(str(path.absolute()), encoding="utf-8")
@@ -68,7 +68,7 @@ def trial_of_text(
     def said(line: Line) -> None:
         on_line({**line, "message": line["message"].replace(str(path), "The file")})
 
-    with _folder() as folder:
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder:
         path = Path(folder) / f"{name}.py"
         path.write_bytes(text.encode(errors="replace"))  # `methods.keep` refuses what is no text
         trial(
@@ -88,13 +88,3 @@ def _line(message: Line) -> Line:
         "passed": message.get("passed") is True,
         "message": str(message.get("message") or "")[:2000],
     }
-
-
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    try:
-        return tempfile.TemporaryDirectory(prefix="mucore-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise StoreError(
-            f"The method cannot be tried: {error.strerror or error}. Free some space, or set "
-            "TMPDIR."
-        ) from error

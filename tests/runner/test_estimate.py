@@ -21,15 +21,13 @@ ORIGINAL, RETRAIN = make_spec_row(scenario=None), make_spec_row(method="retrain"
 LONGER = Recipe(epochs=6, batch_size=64, lr=0.1)
 
 
-def past(
-    spec: RunSpec, seconds: float, evaluation: float, *, before: float = 0.0, demo: bool = False
-) -> Result:
+def past(spec: RunSpec, seconds: float, evaluation: float, *, before: float = 0.0) -> Result:
     cost = {
         "seconds": seconds,
         "evaluation_seconds": evaluation,
         "wall_seconds": seconds + evaluation + before,
     }
-    return replace(make_result(spec), cost=cost, demo=demo)
+    return replace(make_result(spec), cost=cost)
 
 
 def job(
@@ -84,19 +82,6 @@ def test_a_longer_training_is_scaled_by_the_samples_that_it_processes():
     spec = make_spec_row(scenario=None, recipe=LONGER)
     found = Forecast([past(ORIGINAL, 10.0, 2.0)]).expect([spec])[spec.key]
     assert (found.work, found.evaluation) == pytest.approx((30.0, 2.0), rel=0.02)
-
-
-def test_another_machine_counts_at_the_speed_of_the_runs_that_both_have():
-    # Here the original took 6 + 2 s, there 3 + 1 s: this machine is half as fast, and what it has
-    # not run takes twice as long.
-    own, there = (
-        [past(ORIGINAL, 6.0, 2.0)],
-        [past(ORIGINAL, 3.0, 1.0, demo=True), past(RETRAIN, 5.0, 1.0, demo=True)],
-    )
-    found = Forecast(own, there).expect([RETRAIN])[RETRAIN.key]
-    assert (found.work, found.evaluation) == (pytest.approx(10.0), pytest.approx(2.0))
-    alone = Forecast([], there).expect([RETRAIN])[RETRAIN.key]
-    assert alone.work == pytest.approx(5.0)
 
 
 def test_weights_that_are_shared_or_stored_are_counted_once_or_not_at_all():

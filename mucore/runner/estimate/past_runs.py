@@ -4,6 +4,7 @@ samples that are processed; where nothing alike was run, from the size of data a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -91,62 +92,25 @@ def _places(spec: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     return [whole[:length] for length in ((3, 2, 1) if trains else (4, 3, 2, 1))]
 
 
-class _Past:
-    """Past runs by place: each as shares of what it would have taken on the machine to measure by.
-
-    The work is the method's own time, or all that the run took before its evaluation where that
-    is more, as with records of a training made first.
-    """
-
-    def __init__(self, results: Sequence[Result], source: str):
-        self.source = source
-        self._runs: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
-        for result in results:
-            spec, cost = result.spec, result.cost
-            try:
-                there = nominal(spec)
-            except UnknownName:  # of a data set or model that is gone
-                continue
-            if _loads_original(spec):
-                continue
-            evaluation = float(cost.get("evaluation_seconds") or 0.0)
-            before = float(cost.get("wall_seconds") or 0.0) - evaluation
-            work = max(float(cost.get("seconds") or 0.0), before)
-            if spec["method"] == "original" and spec["scenario"] is not None:
-                work = 0.0
-            for place in _places(spec):
-                run = (work / there.work, evaluation / there.evaluation)
-                self._runs.setdefault(place, []).append(run)
-
-    def at(self, place: tuple[Any, ...]) -> tuple[float, float] | None:
-        runs = self._runs.get(place, [])[-RECENT:]
-        if not runs:
-            return None
-        works, evaluations = zip(*runs, strict=True)
-        return median(works), median(evaluations)
-
-    def pace(self, other: _Past) -> float:
-        """How many times as long as there what both have run takes here."""
-        both = [place for place in self._runs if len(place) > 2 and place in other._runs]
-        here, there = ([sum(past.at(place) or ()) for place in both] for past in (self, other))
-        return sum(here) / sum(there) if sum(there) else 1.0
-
-
 class Forecast:
-    """What runs are expected to take: from results of this store, and of `history`, another one
-    that this machine may not have made.
+    """What runs are expected to take.
 
-    `own` and `history` are results without metrics; `stored` are the model keys whose weights this
-    store has.
+    `results` are past runs, without metrics; `stored` are the model keys whose weights the store
+    has.
     """
 
-    def __init__(
-        self, own: Sequence[Result], history: Sequence[Result] = (), stored: Collection[str] = ()
-    ):
-        self._own = _Past(own, "your past runs")
-        self._history = _Past(history, "the demo's runs")
-        self._pace = self._own.pace(self._history)
+    def __init__(self, results: Sequence[Result], stored: Collection[str] = ()):
+        # by place, work and evaluation as shares of what they take on the machine to measure by
+        self._past: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
         self._stored = stored
+        for result in results:
+            if _loads_original(result.spec):
+                continue
+            with contextlib.suppress(UnknownName):  # of a data set or model that is gone
+                there, took = nominal(result.spec), _took(result)
+                shares = took[0] / there.work, took[1] / there.evaluation
+                for place in _places(result.spec):
+                    self._past.setdefault(place, []).append(shares)
 
     def expect(self, specs: Sequence[RunSpec]) -> dict[str, Expected]:
         """By key; `specs` in running order, for weights that several share are counted with the
@@ -156,49 +120,46 @@ class Forecast:
         found = {}
         for spec in specs:
             each = self._of(spec.model_dump(mode="json"))
-            found[spec.key] = (
-                Expected(0.0, each.evaluation, each.source) if spec.model_key in seen else each
-            )
+            if spec.model_key in seen or _loads_original(spec.model_dump()):
+                each = Expected(0.0, each.evaluation, each.source)
+            found[spec.key] = each
             seen.add(spec.model_key)
         return found
 
     def _of(self, spec: Mapping[str, Any]) -> Expected:
         there = nominal(spec)
-        if _loads_original(spec):
-            return Expected(0.0, there.evaluation, there.source)
-        for place in _places(spec):
-            for past, pace in ((self._own, 1.0), (self._history, self._pace)):
-                if shares := past.at(place):
-                    work, evaluation = shares[0] * there.work, shares[1] * there.evaluation
-                    return Expected(pace * work, pace * evaluation, past.source)
-        return there
+        near = next((place for place in _places(spec) if place in self._past), None)
+        if near is None:
+            return there
+        work, evaluation = map(median, zip(*self._past[near][-RECENT:], strict=True))
+        return Expected(work * there.work, evaluation * there.evaluation, "your past runs")
+
+
+def _took(result: Result) -> tuple[float, float]:
+    """Seconds of work and of evaluation. Work is the method's own time, or all that the run took
+    before its evaluation where that is more, as with records of a training made first.
+    """
+    spec, cost = result.spec, result.cost
+    evaluation = float(cost.get("evaluation_seconds") or 0.0)
+    if spec["method"] == "original" and spec["scenario"] is not None:
+        return 0.0, evaluation
+    before = float(cost.get("wall_seconds") or 0.0) - evaluation
+    return max(float(cost.get("seconds") or 0.0), before), evaluation
 
 
 def _loads_original(spec: Mapping[str, Any]) -> bool:
     return spec["method"] == "original" and bool(spec.get("original_hash"))
 
 
-def forecast(
-    store: Store,
-    specs: Sequence[RunSpec],
-    *,
-    history: Store | None = None,
-    before: datetime | None = None,
-) -> Forecast:
-    """A forecast for `specs` from what the store, and `history`, held at the time `before` (None:
-    now).
-    """
+def forecast(store: Store, specs: Sequence[RunSpec], *, before: datetime | None = None) -> Forecast:
+    """A forecast for `specs` from what the store held at the time `before` (None: now)."""
     places = {(spec.dataset, spec.model) for spec in specs}
+    found = []
+    for dataset, model in sorted(places):
+        found += store.recent_results(dataset=dataset, model=model, each=RECENT, before=before)
     methods = {spec.method for spec in specs} | {"original", "retrain"}
-    own, elsewhere = [], []
-    for source, found in ((store, own), (history, elsewhere)):
-        if source is None:
-            continue
-        for dataset, model in sorted(places):
-            found += source.recent_results(dataset=dataset, model=model, each=RECENT, before=before)
-        missing = methods - {result.spec["method"] for result in found}
-        if missing or len(places) > 1:  # the same methods on other data
-            found += source.recent_results(method=sorted(missing), each=2, before=before)
-    return Forecast(
-        own, elsewhere, store.stored_models({spec.model_key for spec in specs}, before=before)
-    )
+    missing = methods - {result.spec["method"] for result in found}
+    if missing or len(places) > 1:  # the same methods on other data
+        found += store.recent_results(method=sorted(missing), each=2, before=before)
+    stored = store.stored_models({spec.model_key for spec in specs}, before=before)
+    return Forecast(found, stored)

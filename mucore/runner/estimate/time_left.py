@@ -44,11 +44,7 @@ def about(seconds: float) -> str:
 
 
 def time_of(
-    specs: Sequence[RunSpec],
-    store: Store,
-    *,
-    history: Store | None = None,
-    workers: int | None = None,
+    specs: Sequence[RunSpec], store: Store, *, workers: int | None = None
 ) -> tuple[float, int, str]:
     """Of runs that are missing in the store, in running order: seconds until the last has ended,
     jobs of others that come first, and what that is estimated from.
@@ -59,7 +55,7 @@ def time_of(
     fresh = [spec for spec in specs if spec.key not in queued]
     waiting = sorted(queued.values(), key=_order)
     every = [*(RunSpec.model_validate(dict(job.spec)) for job in waiting), *fresh]
-    expected = forecast(store, every, history=history).expect(every)
+    expected = forecast(store, every).expect(every)
     tasks = [
         *((job.key, expected[job.key].seconds, job.needs) for job in waiting),
         *((spec.key, expected[spec.key].seconds, _needs(spec)) for spec in fresh),
@@ -92,15 +88,13 @@ def counting(jobs: Sequence[Job]) -> list[Job]:
     return sorted(found, key=lambda job: (job.priority, job.id))
 
 
-def of_jobs(
-    store: Store, jobs: Sequence[Job], *, history: Store | None = None
-) -> dict[str, Expected]:
+def of_jobs(store: Store, jobs: Sequence[Job]) -> dict[str, Expected]:
     """What these jobs, as `counting` gives them, were expected to take when the first of the active
     ones was queued.
     """
     since = min((job.queued for job in jobs if job.state in ACTIVE), default=None)
     specs = [RunSpec.model_validate(dict(job.spec)) for job in jobs]
-    return forecast(store, specs, history=history, before=since).expect(specs)
+    return forecast(store, specs, before=since).expect(specs)
 
 
 def time_left(
