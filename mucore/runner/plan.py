@@ -166,18 +166,22 @@ def parse_grid(content: Mapping[str, Any]) -> Grid:
 def _values_of(
     choice: ScenarioChoice | MethodChoice, parameters: Iterable[Parameter]
 ) -> dict[str, list[Any]]:
-    """Of each parameter that has several values, what they are."""
+    """Of each parameter that is given as several values, what they are."""
     # a class may have a comma in its name
     kinds = {p.name: p.kind for p in parameters if p.name not in classes.PARAMETERS}
     found = {}
-    for name, value in choice.parameters.items():
-        kind = kinds.get(name)
-        if isinstance(value, str) and kind not in (None, "file"):
+    for name in choice.parameters:
+        kind, value = kinds.get(name, "file"), choice.parameters[name]
+        if isinstance(value, str) and kind != "file":
             parts = value.split(";" if kind in LISTS else ",")
-            found[name] = [part.strip() for part in parts if part.strip()]
-        elif isinstance(value, list | tuple) and kind not in (None, *LISTS):
+            value = [part.strip() for part in parts if part.strip()]
+        elif name not in kinds or not isinstance(value, list | tuple):
+            continue
+        elif kind in LISTS and not all(isinstance(each, list | tuple) for each in value):
+            continue
+        if value:
             found[name] = list(value)
-    return {name: values for name, values in found.items() if len(values) > 1}
+    return found
 
 
 def _combinations(choices: Iterable[Mapping[str, Sequence[Any]]]) -> int:

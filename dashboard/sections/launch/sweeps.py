@@ -5,8 +5,6 @@ parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
-from math import prod
 from typing import Any
 
 import streamlit as st
@@ -17,7 +15,6 @@ from dashboard.text import labels, units
 from dashboard.widgets import fields, forms
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter
-from mucore.runner.plan import MOST_RUNS
 from mucore.spec import method_parameters
 
 SCOPES = {"all": "Every layer", "classifier": "The classifier alone"}
@@ -72,7 +69,7 @@ def choose_sensitivity(
 def choose_sweeps(
     methods: Sequence[Mapping[str, Any]], basis: Basis, scenarios: Sequence[str]
 ) -> list[Mapping[str, Any]]:
-    """The methods, those of which something is swept once for each combination of its values."""
+    """The methods, with a list of values for what is swept: a grid has all combinations."""
     choices = {str(choice["id"]): choice for choice in methods}
     known = {
         f"{card.id}.{each.name}": (card, each)
@@ -99,18 +96,9 @@ def choose_sweeps(
         )
         with column:
             values[card.id][parameter.name] = sweep_field(card, parameter, start[parameter.name])
-    runs = sum(prod(map(len, each.values())) for each in values.values())
-    if runs > MOST_RUNS:
-        fields.tell(f"These sweeps have {runs:,} combinations, but at most {MOST_RUNS:,} fit.")
-        return list(methods)
     return [
-        {
-            **choice,
-            "parameters": {**choice.get("parameters", {}), **dict(zip(swept, each, strict=True))},
-        }
+        {**choice, "parameters": {**choice.get("parameters", {}), **values[name]}}
         for name, choice in choices.items()
-        for swept in (values[name],)
-        for each in product(*swept.values())
     ]
 
 
