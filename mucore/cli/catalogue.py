@@ -175,20 +175,10 @@ def forget_set(
         print("id", *rows, sep="\n")
     if save is not None:
         settings = [*(changes or []), *([f"budget={budget}"] if budget else [])]
-        tool.save(
-            save,
-            dataset,
-            rows,
-            f"Scenario {scenario} on the command line{''.join(f', {each}' for each in settings)}.",
-            replace,
-        )
+        made = ", ".join([f"Scenario {scenario} on the command line", *settings])
+        tool.save(save, dataset, rows, f"{made}.", replace)
     if output is not None:
-        try:
-            output.write_bytes(to_csv(rows))
-        except OSError as error:
-            raise BadValue(
-                f"The ids could not be written to {output}: {error.strerror}. Choose another file."
-            ) from None
+        output.write_bytes(to_csv(rows))
     if expect is not None and expect != found.hash:
         return complain(f"The samples have the hash {found.hash}, and not {expect}.", FAILED)
     print(

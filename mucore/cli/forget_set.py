@@ -77,7 +77,9 @@ def choose(
         seeds=str(seed),
     )
     grid, _ = build_grid(options)
-    (retrain,) = (spec for spec in expand(grid)[0] if spec.method == "retrain")
+    retrain, *others = (spec for spec in expand(grid)[0] if spec.method == "retrain")
+    if others:
+        raise BadValue("A forget set is of one budget and one value of each parameter.")
     with open_store() as store:
         session = Session(store)
         original = session.original(retrain)[0] if looks else None
