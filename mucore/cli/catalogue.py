@@ -132,7 +132,7 @@ def forget_set(
     output
         A file instead of stdout.
     verify
-        A CSV file: does it name these samples? Without a scenario: its hash.
+        A list: does it name these samples? Without a scenario: its hash.
     expect
         The hash that the samples must have, as stored with a result.
     save
@@ -175,10 +175,20 @@ def forget_set(
         print("id", *rows, sep="\n")
     if save is not None:
         settings = [*(changes or []), *([f"budget={budget}"] if budget else [])]
-        made = ", ".join([f"Scenario {scenario} on the command line", *settings])
-        tool.save(save, dataset, rows, f"{made}.", replace)
+        tool.save(
+            save,
+            dataset,
+            rows,
+            f"Scenario {scenario} on the command line{''.join(f', {each}' for each in settings)}.",
+            replace,
+        )
     if output is not None:
-        output.write_bytes(to_csv(rows))
+        try:
+            output.write_bytes(to_csv(rows))
+        except OSError as error:
+            raise BadValue(
+                f"The ids could not be written to {output}: {error.strerror}. Choose another file."
+            ) from None
     if expect is not None and expect != found.hash:
         return complain(f"The samples have the hash {found.hash}, and not {expect}.", FAILED)
     print(
