@@ -19,9 +19,8 @@ import pytest
 from builders import make_result, make_spec_row
 
 from mucore import catalog, cli, signals
-from mucore.cli import commands
 from mucore.errors import BadValue, UnknownName
-from mucore.runner.plan import expand, launch, make_plan, parse_grid
+from mucore.runner.plan import launch, make_plan, parse_grid
 from mucore.store import open_store
 from mucore.store.retry import LOCK
 
@@ -189,37 +188,25 @@ def test_ids_come_from_a_file(tmp_path):
     assert grid.scenarios[0].parameters == {"ids": [3, 7]}
 
 
-CHANGES = {
-    "scenario.budgets=1": "Did you mean budget",
-    "recipe.epoch=1": "Did you mean epochs",
-    "finetuen.lr=1": "Did you mean finetune",
-    "finetune.lrr=1": "Did you mean lr",
-    "scrub.lr=1": "of this comparison named 'scrub'",
-    "lr=1": "must look like",
-    "finetune.lr": "must look like",
-}
-
-
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"scenario": ["class_wise"], "budget": "5"}, "class_wise has no budget"),
-        ({"scenario": ["one_klass"]}, "Did you mean one_class"),
-        ({"methods": ["fintune"]}, "Did you mean finetune"),
-        ({"preset": "standart"}, "Did you mean standard"),
         ({"methods": [","]}, "at least one method"),
-        *(({"changes": [change]}, says) for change, says in CHANGES.items()),
+        ({"changes": ["scenario.budgets=1"]}, "Did you mean budget"),
+        ({"changes": ["finetuen.lr=1"]}, "Did you mean finetune"),
+        ({"changes": ["scrub.lr=1"]}, "of this comparison named 'scrub'"),
+        ({"changes": ["lr=1"]}, "must look like"),
+        ({"changes": ["finetune.lr"]}, "must look like"),
     ],
 )
 def test_mistakes_in_flags_name_the_way_out(changes, says):
     with pytest.raises((BadValue, UnknownName), match=says):
-        expand(cli.build_grid(options(**changes))[0])
+        cli.build_grid(options(**changes))
 
 
 WRONG = {
-    f"plan {' '.join(TINY)} --methods finetune --set finetune.lr=-1": "lr must be in",
     f"plan {' '.join(TINY)} --methods finetune --set recipe.epochs=-1": "epochs",
-    "plan --dataset digit --model mlp --scenario one_class --methods all": "Did you mean digits",
     "plan --dataset npz:no.npz --model mlp --scenario one_class --methods all": "no.npz",
     "results --method skrub": "Did you mean scrub",
     "results --comparison mine": "no comparison named 'mine'",
@@ -359,23 +346,6 @@ def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
         states = {job.state for job in store.jobs()}
         assert states == {"done", "cancelled"}
         assert store.workers() == []
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_ends_a_command_that_does_not_look_for_it(name, monkeypatch, capsys):
-    if (number := getattr(signal, name, None)) is None:
-        pytest.skip("Windows has no such signal")
-    monkeypatch.setattr(commands, "app", lambda *_, **__: os.kill(os.getpid(), number))
-    # where a shell's background process ignores Ctrl-C, or one under nohup SIGHUP, so would this
-    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
-    ours = signal.signal(number, usual)
-    before = [signal.getsignal(each) for each in signals.ending()]
-    try:
-        assert cli.main(["methods"]) == 130
-        assert [signal.getsignal(each) for each in signals.ending()] == before
-    finally:
-        signal.signal(number, ours)
-    assert capsys.readouterr().err == "Interrupted.\n"
 
 
 def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, capsys):

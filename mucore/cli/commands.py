@@ -7,18 +7,15 @@ Commands import what they need themselves, so that the catalogue answers at once
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
-import signal
 import sys
-import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 import cyclopts
 
 import mucore
-from mucore import signals, unforeseen
+from mucore import unforeseen
 from mucore.cli import (
     bench,
     catalogue,
@@ -94,9 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _ended_by_signal():
-            _take_home(tokens)
-            code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        _take_home(tokens)
+        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except cyclopts.CycloptsError as error:
@@ -113,21 +109,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last step of this door: nobody gets to see a traceback
         sentence = unforeseen.told(error, "command line")
         return complain(str(sentence), UNFORESEEN if isinstance(sentence, Unforeseen) else WRONG)
-
-
-@contextlib.contextmanager
-def _ended_by_signal() -> Generator[None]:
-    """SIGTERM and a closed terminal do what Ctrl-C does, also where a command has not begun to look
-    for them, or looks no longer.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signals.on_end(signal.default_int_handler, ctrl_c=False)
-    try:
-        yield
-    finally:
-        signals.restore(before)
 
 
 def _shortened(text: str) -> str:

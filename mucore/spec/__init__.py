@@ -6,38 +6,23 @@ nothing inside the core checks them again.
 """
 
 from mucore.spec.making import make_spec
-from mucore.spec.parameters import MethodPreset, complete, method_parameters, scaled_epochs, stated
+from mucore.spec.parameters import complete, method_parameters, scaled_epochs, stated
 from mucore.spec.recipe import REVISION, Recipe, make_recipe
 from mucore.spec.refusals import (
-    OF_TRAINING,
     records_of,
-    refuse_file,
     refuse_original,
     refuse_scenario,
-    refuse_scope,
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import (
-    ENGINE_REVISION,
-    FILE_VERSION,
-    RunSpec,
-    Scope,
-    Seed,
-    settings,
-    tuning_task,
-    with_version,
-)
+from mucore.spec.run import FILE_VERSION, RunSpec, Scope, Seed, settings, tuning_task, with_version
 from mucore.spec.setting import FIRST, Setting, fill
 from mucore.spec.values import check, resolve
 
 __all__ = [
-    "ENGINE_REVISION",
     "FILE_VERSION",
     "FIRST",
-    "OF_TRAINING",
     "REVISION",
-    "MethodPreset",
     "Recipe",
     "RunSpec",
     "Scope",
@@ -50,10 +35,8 @@ __all__ = [
     "make_spec",
     "method_parameters",
     "records_of",
-    "refuse_file",
     "refuse_original",
     "refuse_scenario",
-    "refuse_scope",
     "refuse_task",
     "refuse_values",
     "resolve",
