@@ -5,13 +5,11 @@ results existed.
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any
 
 import pytest
 
 from mucore import catalog
-from mucore.cli.flags import GridOptions, build_grid
 from mucore.errors import BadValue, Refused
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.spec import RunSpec, make_recipe, make_spec
@@ -121,21 +119,6 @@ def test_what_the_data_sets_card_rules_out_is_refused_before_anything_runs(
         expand(grid(scenarios=[ScenarioChoice(id=scenario, parameters=given)]))
 
 
-def test_the_command_line_takes_pairs_and_budget():
-    options = GridOptions(
-        dataset="digits",
-        model="mlp",
-        scenario=["label_flip"],
-        methods=["finetune"],
-        budget="2.5%",
-        changes=["scenario.pairs=0-9,1-8"],
-    )
-    specs, _ = expand(build_grid(options)[0])
-    assert {json.dumps(each.poison) for each in specs} == {
-        json.dumps({"scenario": "label_flip", "budget": 0.025, "pairs": ["0-9", "1-8"], "seed": 0})
-    }
-
-
 # -- methods
 
 
@@ -190,30 +173,3 @@ def test_a_value_that_needs_poison_is_refused_without_it(
     specs, refused = expand(grid(scenarios=[scenario, "backdoor"], methods=[choice]))
     assert [(one.method, one.scenario) for one in refused] == [(method, scenario)]
     assert [each.scenario for each in specs if each.method == method] == ["backdoor"]
-
-
-def test_the_command_that_repeats_a_run_gives_its_key_again():
-    from dashboard.text.labels import command_line
-
-    for wanted in (
-        spec(method="pgu", parameters={"variant": "forget"}),
-        spec(method="pgu"),
-        spec(
-            method="first_order",
-            scenario="label_flip",
-            scenario_parameters={"pairs": "0-9,2-7", "budget": 50},
-            parameters={"tau": 1e-3},
-        ),
-        spec(method="first_order", parameters={"counterpart": "delete"}),
-    ):
-        words = command_line(wanted.model_dump(mode="json")).replace("\\\n", " ").split()
-        sets = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
-        options = GridOptions(
-            dataset="digits",
-            model="mlp",
-            scenario=[str(wanted.scenario)],
-            methods=[wanted.method],
-            changes=sets,
-        )
-        specs, _ = expand(build_grid(options)[0])
-        assert wanted.key in {each.key for each in specs}

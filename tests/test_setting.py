@@ -11,6 +11,7 @@ import pytest
 
 from dashboard.text import labels
 from mucore import api, catalog, cli
+from mucore.cli.commands import app
 from mucore.runner.plan import Plan, expand
 from mucore.spec import FIRST, make_recipe, make_spec, method_parameters
 
@@ -74,30 +75,41 @@ def test_a_changed_recipe_leaves_what_the_paper_sets_for_methods():
     )
 
 
-@pytest.mark.parametrize("class_id", [0, 3])
-@pytest.mark.parametrize("alpha", [1e-6, 1e-7])
-def test_the_command_of_a_run_of_a_preset_makes_its_key(class_id, alpha):
-    made = make_spec(
-        dataset="digits",
-        model="mlp",
-        recipe=make_recipe("efficacy-mnist", {"epochs": 5}),
-        scenario="class_fraction",
-        scenario_parameters={"class_id": class_id},
-        method="fisher",
-        parameters={"alpha": alpha},
-    )
+REPEATED: list[dict[str, Any]] = [
+    *(
+        {
+            "recipe": make_recipe("efficacy-mnist", {"epochs": 5}),
+            "scenario": "class_fraction",
+            "scenario_parameters": {"class_id": class_id},
+            "method": "fisher",
+            "parameters": {"alpha": alpha},
+        }
+        for class_id in (0, 3)
+        for alpha in (1e-6, 1e-7)
+    ),
+    {"method": "scrub", "parameters": {"lr": 0.002, "milestones": [2, 4]}, "training_seed": 1},
+    {"noise": 1e-05},
+    {"noise": 0.25, "scope": "classifier"},
+    {"scenario": "backdoor", "method": "pgu", "parameters": {"variant": "forget"}},
+    {"scenario": "backdoor", "method": "pgu"},
+    {
+        "scenario": "label_flip",
+        "scenario_parameters": {"pairs": "0-9,2-7", "budget": 50},
+        "method": "first_order",
+        "parameters": {"tau": 1e-3},
+    },
+]
+
+
+@pytest.mark.parametrize("changes", REPEATED)
+def test_the_command_of_a_run_makes_its_key(changes: dict[str, Any]) -> None:
+    usual = {"recipe": make_recipe("quick"), "scenario": "one_class", "method": "finetune"}
+    made = make_spec(dataset="digits", model="mlp", **usual | changes)
     words = shlex.split(labels.command_line(made.model_dump(mode="json")).replace("\\\n", " "))
-    pairs = list(zip(words[4::2], words[5::2], strict=True))
-    flags = dict(pairs)
-    options = cli.GridOptions(
-        dataset=flags["--dataset"],
-        model=flags["--model"],
-        preset=flags["--preset"],
-        scenario=[flags["--scenario"]],
-        methods=["fisher"],
-        changes=[value for name, value in pairs if name == "--set"],
-    )
-    assert made.key in {spec.key for spec in expand(cli.build_grid(options)[0])[0]}
+    assert words[:4] == ["python", "-m", "mucore", "run"]
+    _, bound, _ = app.parse_args(["plan", *words[4:]], print_error=False, exit_on_error=False)
+    grid, _ = cli.build_grid(bound.arguments["options"])
+    assert made.key in {spec.key for spec in expand(grid)[0]}
 
 
 @pytest.fixture

@@ -407,10 +407,10 @@ def _check_classes(
             f"{wrong[0]}."
         )
     counted = [values.get(p.name, 0) for p in card.parameters if p.counts_classes]
-    if max([len(named), *counted]) >= count:
+    if (many := max([len(named), *counted])) >= count:
         raise BadValue(
-            f"The scenario {card.id} would forget all {count} classes of {dataset}; leave at least "
-            "one to retain."
+            f"The scenario {card.id} would forget {many} of the {count} classes of {dataset}; "
+            "leave at least one to retain."
         )
 
 

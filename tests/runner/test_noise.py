@@ -5,7 +5,6 @@ what the tables say of them.
 from __future__ import annotations
 
 import json
-import shlex
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,6 @@ from launching import digits as spec
 from launching import small_grid
 from torch import nn
 
-from dashboard.text import labels
 from mucore import catalog, cli
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.engine.data import Samples, TensorImages
@@ -24,7 +22,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue, Refused, UnknownName
 from mucore.runner.execute import execute, unlearn
 from mucore.runner.plan import Grid, expand, make_plan
-from mucore.spec import RunSpec, check, make_recipe
+from mucore.spec import RunSpec, check
 from mucore.store import open_store
 from tests import toy
 from tests.builders import value
@@ -334,18 +332,3 @@ def test_a_sweep_is_a_method_with_several_sets_of_parameters():
 def test_flags_that_make_no_sense_are_refused(changes, kind, sentence):
     with pytest.raises(kind, match=sentence):
         build_grid(options(**changes))
-
-
-# -- what tables and commands say
-
-
-@pytest.mark.parametrize(
-    "changes", [{"noise": 1e-05}, {"scope": "classifier"}, {"noise": 0.25, "scope": "classifier"}]
-)
-def test_the_command_of_a_run_repeats_it(changes, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    wanted = spec(recipe=make_recipe("quick"), **changes)
-    words = shlex.split(labels.command_line(wanted.model_dump(mode="json")).replace("\\\n", " "))
-    assert words[:4] == ["python", "-m", "mucore", "run"]
-    assert cli.main(["plan", *words[4:], "--json"]) == 0
-    assert wanted.key in {run["key"] for run in json.loads(capsys.readouterr().out)["runs"]}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,8 +22,6 @@ from dashboard.frames import start as start_frames
 from dashboard.frames.rows import rows_by_setting
 from dashboard.text import labels
 from mucore import catalog
-from mucore.cli import GridOptions, build_grid
-from mucore.runner.plan import expand
 from mucore.spec import Recipe
 from mucore.store import open_store
 from mucore.store.rows import Measured
@@ -341,34 +338,6 @@ def test_rows_outside_original_and_retrain_are_found_by_their_id():
     assert set(found) == {frames.row_id("ssd", "{}"), frames.row_id("salun", '{"lr": 2}')}
     (sentence,) = found[frames.row_id("ssd", "{}")]
     assert "30.0 %, below the range" in sentence
-
-
-def test_command_line_makes_the_same_key():
-    """The flags go through the command line's own parser and come back as the same run."""
-    spec = make_spec_row(
-        method="scrub",
-        scenario="one_class",
-        parameters={"lr": 0.002, "milestones": [2, 4]},
-        training_seed=1,
-    )
-    words = shlex.split(labels.command_line(spec.model_dump(mode="json")).replace("\\\n", " "))[4:]
-    flags: dict[str, list[str]] = {}
-    for name, value in zip(words[::2], words[1::2], strict=True):
-        flags.setdefault(name.removeprefix("--").replace("-", "_"), []).append(value)
-    grid, _ = build_grid(
-        GridOptions(
-            dataset=flags["dataset"][0],
-            model=flags["model"][0],
-            scenario=flags["scenario"],
-            methods=flags["methods"],
-            preset=flags["preset"][0],
-            seeds=flags["seeds"][0],
-            mia_samples=int(flags["mia_samples"][0]),
-            changes=flags["set"],
-        )
-    )
-    specs, refused = expand(grid)
-    assert spec.key in {each.key for each in specs} and not refused
 
 
 def test_method_settings_keep_scenarios_apart():
