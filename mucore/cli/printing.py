@@ -50,7 +50,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
     cards = [card for card in catalog.metrics() if card.id in HEADLINE]
     rows = [
         {
-            "scenario": _scenario(result.spec, shown),
+            "scenario": scenario,
             "method": result.spec["method"],
             "settings": settings,
             "seeds": f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}",
@@ -59,7 +59,9 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
             "time": "" if result.cost.get("missing") else duration(result.cost.get("seconds") or 0),
             **{card.short: _metric(card, result) for card in cards},
         }
-        for result, settings in zip(shown, _varying(shown), strict=True)
+        for result, scenario, settings in zip(
+            shown, _scenarios(shown), _varying(shown), strict=True
+        )
     ]
     columns = {
         name: cells for name in (rows or [{}])[0] if any(cells := [row[name] for row in rows])
@@ -83,18 +85,25 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
         print(f"Too narrow for {', '.join(hidden)}: widen the window.", file=sys.stderr)
 
 
-def _scenario(spec: Mapping[str, Any], shown: Sequence[Result]) -> str:
-    """Its id, with the number of a later request and the parameters that differ among what is
-    shown, such as `one_class budget=0.1`.
+def _scenarios(shown: Sequence[Result]) -> list[str]:
+    """Of each result its scenario, with the number of a later request and the parameters that
+    differ among what is shown, such as `one_class budget=0.1`.
     """
-    request, name, parameters = _request(spec), spec["scenario"], spec["scenario_parameters"]
-    alike = [each.spec["scenario_parameters"] for each in shown if each.spec["scenario"] == name]
-    differing = [
-        f"{key}={value}"
-        for key, value in parameters.items()
-        if any(other.get(key) != value for other in alike)
-    ]
-    return " ".join([f"{request}: {name}" if request > 1 else name, *differing])
+    values: dict[tuple[str, str], set[str]] = {}
+    for spec in (result.spec for result in shown):
+        for name, value in spec["scenario_parameters"].items():
+            values.setdefault((spec["scenario"], name), set()).add(str(value))
+    texts = []
+    for spec in (result.spec for result in shown):
+        request, scenario = _request(spec), spec["scenario"]
+        differing = [
+            f"{name}={value}"
+            for name, value in spec["scenario_parameters"].items()
+            if len(values[scenario, name]) > 1
+        ]
+        head = f"{request}: {scenario}" if request > 1 else scenario
+        texts.append(" ".join([head, *differing]))
+    return texts
 
 
 def _verdict(judged: Judged | None) -> str:
