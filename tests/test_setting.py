@@ -103,8 +103,9 @@ REPEATED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", REPEATED)
 def test_the_command_of_a_run_makes_its_key(changes: dict[str, Any]) -> None:
-    usual = {"recipe": make_recipe("quick"), "scenario": "one_class", "method": "finetune"}
-    made = make_spec(dataset="digits", model="mlp", **usual | changes)
+    usual: dict[str, Any] = {"recipe": make_recipe("quick"), "scenario": "one_class"}
+    usual |= {"dataset": "digits", "model": "mlp", "method": "finetune"}
+    made = make_spec(**usual | changes)
     words = shlex.split(labels.command_line(made.model_dump(mode="json")).replace("\\\n", " "))
     assert words[:4] == ["python", "-m", "mucore", "run"]
     _, bound, _ = app.parse_args(["plan", *words[4:]], print_error=False, exit_on_error=False)

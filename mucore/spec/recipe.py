@@ -114,6 +114,7 @@ _RULES = {
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
     **dict.fromkeys(("float_parsing", "float_type"), "must be a number"),
     "finite_number": "must be a finite number",
+    "too_short": "needs a value at least",
     "too_long": "may have {max_length:,} values at most",
     **dict.fromkeys(("bool_parsing", "bool_type"), "must be true or false"),
     "literal_error": "must be {expected}",

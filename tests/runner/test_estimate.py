@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from builders import make_result, make_spec_row
 
-from mucore.runner.estimate import WAKING, Expected, Forecast, schedule, time_left
-from mucore.runner.estimate.time_left import PRIOR
+from mucore.runner.estimate import WAKING, Expected, time_left
+from mucore.runner.estimate.past_runs import Forecast
+from mucore.runner.estimate.time_left import PRIOR, schedule
 from mucore.spec import Recipe, RunSpec
 from mucore.store.rows import Job, Result
 

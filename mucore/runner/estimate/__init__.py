@@ -6,15 +6,14 @@ left; memory.py says what a run holds at once, and machine.py what there is.
 """
 
 from mucore.runner.estimate.machine import available, remember, whole_memory
-from mucore.runner.estimate.memory import Fit, check_fit, fit_of, memory_of
-from mucore.runner.estimate.past_runs import Expected, Forecast, forecast
+from mucore.runner.estimate.memory import Fit, check_fit, fit_of
+from mucore.runner.estimate.past_runs import Expected, forecast
 from mucore.runner.estimate.time_left import (
     WAKING,
     Left,
     about,
     counting,
     of_jobs,
-    schedule,
     time_left,
     time_of,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "WAKING",
     "Expected",
     "Fit",
-    "Forecast",
     "Left",
     "about",
     "available",
@@ -31,10 +29,8 @@ __all__ = [
     "counting",
     "fit_of",
     "forecast",
-    "memory_of",
     "of_jobs",
     "remember",
-    "schedule",
     "time_left",
     "time_of",
     "whole_memory",
