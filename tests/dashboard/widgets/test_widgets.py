@@ -49,27 +49,6 @@ def test_size(count, text):
     assert units.size(count) == text
 
 
-@pytest.mark.parametrize("text, seeds", [("0-4", [0, 1, 2, 3, 4]), (" 3; 1-2 ,3 ", [3, 1, 2])])
-def test_parse_seeds(text, seeds):
-    assert units.parse_seeds(text) == seeds
-
-
-@pytest.mark.parametrize(
-    "text, part",
-    [
-        ("", "''"),
-        ("a", "'a'"),
-        ("1.5", "'1.5'"),
-        ("4-1", "'4-1'"),
-        ("0-70,80-150", "100 numbers at most"),
-    ],
-)
-def test_parse_seeds_refuses_in_words(text, part):
-    with pytest.raises(BadValue, match="seeds|Seeds") as failure:
-        units.parse_seeds(text)
-    assert part in str(failure.value)
-
-
 @pytest.mark.parametrize(
     "value, text", [(1e-4, "0.0001"), (None, "none"), ((3, 5, 9), "3,5,9"), ([], "")]
 )
@@ -162,7 +141,6 @@ def guarded_page():
     import streamlit as st
 
     from dashboard.widgets import messages
-    from mucore.errors import BadValue
 
     logging.getLogger("dashboard.widgets.messages").disabled = True
     with messages.guarded():
@@ -185,7 +163,6 @@ def callback_page():
 
     from dashboard import state
     from dashboard.widgets import messages
-    from mucore.errors import BadValue
 
     def act(failure):
         with messages.kept("what_failed", "It failed: "):
