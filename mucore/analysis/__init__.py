@@ -1,5 +1,5 @@
 """Analyses that take longer than a second: computed once, in a process of their own, kept as small
-files `<home>/analyses/<key>.*`.
+files `<home>/analyses/<key>.npz`.
 
 A kind is a function of stored results and checked parameters, registered in `KINDS` with a revision
 number. What it gives is a flat mapping of names to arrays or JSON values; files outlive the
@@ -24,6 +24,7 @@ from pydantic import BaseModel, ValidationError
 from mucore.analysis import layers, neighbours, relearn, replay, requests, samples, tsne
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.files import write
+from mucore.spec.recipe import first_problem
 from mucore.store import Store
 
 Progress = Callable[[float, str], None]  # what is done, in 0..1, and what is being done
@@ -69,12 +70,7 @@ def complete(kind: str, parameters: Mapping[str, Any]) -> BaseModel:
     try:
         return KINDS[kind].parameters.model_validate(dict(parameters))
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "parameters"
-        raise BadValue(
-            f"The analysis {kind} cannot use its {where}: {problem['msg']}, but got "
-            f"{problem['input']!r}."
-        ) from None
+        raise BadValue(first_problem(f"analysis {kind}: ", error)) from None
 
 
 def key(kind: str, parameters: Mapping[str, Any]) -> str:
@@ -116,18 +112,15 @@ def find(home: Path, kind: str, parameters: Mapping[str, Any]) -> Found | None:
     anew. Raises `UnknownName`, `BadValue`.
     """
     name = key(kind, parameters)
-    for path in (folder(home) / f"{name}.npz", folder(home) / f"{name}.json"):
-        value = _read(path)
-        if value is not None:
-            return Found(name, path, value)
-    return None
+    path = folder(home) / f"{name}.npz"
+    value = _read(path)
+    return None if value is None else Found(name, path, value)
 
 
 def stored(home: Path) -> Iterator[Found]:
     """Every analysis under `home`, of whatever kind, by name; damaged ones are passed over."""
-    for path in sorted(folder(home).glob("[!.]*")):
-        value = _read(path) if path.suffix in (".npz", ".json") else None
-        if isinstance(value, Mapping):
+    for path in sorted(folder(home).glob("[!.]*.npz")):
+        if (value := _read(path)) is not None:
             yield Found(path.stem, path, value)
 
 
@@ -149,26 +142,19 @@ def compute(
         results, complete(kind, parameters), progress or (lambda done, what: None)
     )
     arrays = {name: each for name, each in value.items() if isinstance(each, np.ndarray)}
+    others = {name: each for name, each in value.items() if name not in arrays}
+    text = json.dumps(others, allow_nan=False)
+    sink = io.BytesIO()
+    np.savez_compressed(sink, **{_JSON: np.frombuffer(text.encode(), np.uint8)}, **arrays)  # ty: ignore[invalid-argument-type]
     name = key(kind, parameters)
-    path = folder(home) / f"{name}.{'npz' if arrays else 'json'}"
-    text = json.dumps(
-        {name: each for name, each in value.items() if name not in arrays}, allow_nan=False
-    )
-    if arrays:
-        sink = io.BytesIO()
-        np.savez_compressed(sink, **{_JSON: np.frombuffer(text.encode(), np.uint8)}, **arrays)  # ty: ignore[invalid-argument-type]
-        write(path, sink.getvalue())
-    else:
-        write(path, text.encode())
+    path = folder(home) / f"{name}.npz"
+    write(path, sink.getvalue())
     return Found(name, path, dict(value))
 
 
 def _read(path: Path) -> Mapping[str, Any] | None:
     try:
-        content = path.read_bytes()
-        if path.suffix == ".json":
-            return json.loads(content)
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files if name != _JSON}
             return {**json.loads(file[_JSON].tobytes()), **arrays}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):

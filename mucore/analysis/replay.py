@@ -79,7 +79,7 @@ def compute(
             "attributes. Choose another data set."
         )
     run, model, looks = _replayed(loaded, result, parameters, progress)
-    same, notes = _compared(loaded, result, model, looks[-1])
+    same, notes = _compared(loaded, model)
     if run.status != "ok":
         notes.append(f"Status {run.status}: {run.stop_reason}")
     seen = [look for look in looks if look.sets is not None]
@@ -94,14 +94,10 @@ def compute(
             "look at. Choose another run."
         )
     progress(_RUNNING, "drawing the map")
-    value = (
-        _frames(seen)
-        | _moved(seen)
-        | _map(
-            seen, parameters, lambda done, what: progress(_RUNNING + (1 - _RUNNING) * done, what)
-        )
-    )
-    return value | {
+    return {
+        **_frames(seen),
+        **_moved(seen),
+        **_map(seen, parameters),
         "key": parameters.key,
         "classes": loaded.classes,
         "gone": list(loaded.forget.gone),
@@ -120,17 +116,10 @@ def _checked(results: Store, key: str) -> Result:
     """The stored run. Raises `BadValue` where it is of a kind that cannot be replayed."""
     result = result_of(results, key)
     method = str(result.spec["method"])
-    if method in ("original", "uploaded"):
-        what = (
-            "The original is what every method starts from"
-            if method == "original"
-            else "These weights came in a file"
-        )
-        raise BadValue(f"{what}, so there are no steps to replay. Choose a method's run.")
-    if "shards" in catalog.method(method).records:
+    if method in ("original", "uploaded") or "shards" in catalog.method(method).records:
         raise BadValue(
-            f"{method} trains an ensemble of several networks, which cannot be looked at as one. "
-            "Choose another run."
+            "A replay shows the steps of one network that a method changes, and a run of "
+            f"{method} has none. Choose another run."
         )
     return result
 
@@ -179,65 +168,26 @@ def _replayed(
         return run, model, watcher.looks(model, first)
 
 
-def _compared(
-    loaded: Loaded, result: Result, model: nn.Module, last: Look
-) -> tuple[bool | None, list[str]]:
+def _compared(loaded: Loaded, model: nn.Module) -> tuple[bool | None, list[str]]:
     """Whether the replay ended where the stored run did, and what a reader must know of that."""
     import torch
 
-    from mucore.engine.collect import collect
-
-    elsewhere = (
-        "It was computed with another device, other library versions or another number of threads."
-    )
-    if (found := loaded.session.load_model(loaded.spec)) is not None:
-        before, after = found[0].state_dict(), model.state_dict()
-        if all(torch.equal(t, after[name]) for name, t in before.items()):
-            return True, []
-        far = max(
-            float((t.double() - after[name].double()).abs().max())
-            for name, t in before.items()
-            if t.is_floating_point()
-        )
-        return False, [
-            (
-                f"This replay ended in other weights than the stored run, by {far:.2g} at most. "
-                f"{elsewhere}"
-            )
-        ]
-    counted = [name for name in ("forget", "test") if name in result.confusion]
-    if not counted or last.sets is None:
+    found = loaded.session.load_model(loaded.spec)
+    if found is None:
         return None, [
-            (
-                "The stored run's weights are gone, so it could not be checked that this replay "
-                "ended in them."
-            )
+            "The stored run's weights are gone, so nobody can say whether it is the same."
         ]
-    sets = {"forget": loaded.data.forget, "test": loaded.session.samples(loaded.spec, "test")}
-    counts = {
-        name: collect(model, sets[name], loaded.classes, loaded.run, keep=0, features=0).confusion
-        for name in counted
-    }
-    if all(np.array_equal(counts[name], result.confusion[name]) for name in counted):
-        return True, [
-            (
-                "The stored run's weights are gone; this replay's predictions on the forget and "
-                "test set count up to the same."
-            )
-        ]
-    shares = {
-        name: (
-            np.trace(counts[name]) / counts[name].sum(),
-            np.trace(result.confusion[name]) / np.sum(result.confusion[name]),
-        )
-        for name in counted
-    }
-    told = ", ".join(
-        f"{100 * mine:.1f} % on the {name} set instead of {100 * stored:.1f} %"
-        for name, (mine, stored) in shares.items()
+    before, after = found[0].state_dict(), model.state_dict()
+    if all(torch.equal(t, after[name]) for name, t in before.items()):
+        return True, []
+    far = max(
+        float((t.double() - after[name].double()).abs().max())
+        for name, t in before.items()
+        if t.is_floating_point()
     )
     return False, [
-        f"This replay ended elsewhere than the stored run, with an accuracy of {told}. {elsewhere}"
+        f"This replay ended in other weights than the stored run, by {far:.2g} at most. It was "
+        "computed with another device, other library versions or another number of threads."
     ]
 
 
@@ -277,9 +227,7 @@ def _moved(looks: list[Look]) -> dict[str, Any]:
     return {"stayed": np.array(stayed, np.float32), "nearest": round(float(cosines.mean()), 6)}
 
 
-def _map(
-    looks: list[Look], parameters: Parameters, progress: Callable[[float, str], None]
-) -> dict[str, np.ndarray]:
+def _map(looks: list[Look], parameters: Parameters) -> dict[str, np.ndarray]:
     """One map of the features of all frames."""
     draw = numpy_rng(parameters.seed, "subset")
     first = looks[0].sets
@@ -298,9 +246,7 @@ def _map(
     # most neighbours of a sample are itself in other frames
     perplexity = tsne.PERPLEXITY * np.sqrt(len(looks))
     start = tsne.principal(every)
-    points = tsne.embed(
-        every, start, parameters.seed, tsne.counted(progress, 0, 1), perplexity=float(perplexity)
-    )
+    points = tsne.embed(every, start, parameters.seed, perplexity=float(perplexity))
     joined = {
         part: np.concatenate([getattr(first[name], part)[rows[name]] for name in MAPPED])
         for part in ("ids", "labels")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from mucore.analysis.tsne import FEWEST, counted, embed, principal
+from mucore.analysis.tsne import FEWEST, embed, principal
 from mucore.errors import BadValue
 from mucore.rng import numpy_rng
 from mucore.shipped import DATA
@@ -59,7 +59,7 @@ def compute(
             f"A map needs {FEWEST} training images at least, but there are {len(chosen)}."
         )
     features = _components(_pixels(train.pixels, chosen))
-    points = embed(features, principal(features), parameters.seed, counted(progress, 0, 1))
+    points = embed(features, principal(features), parameters.seed)
     return {"ids": train.ids.numpy()[chosen], "labels": labels[chosen], "points": points}
 
 

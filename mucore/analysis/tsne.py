@@ -23,7 +23,7 @@ from mucore.store import Store
 
 PERPLEXITY = 30.0
 FEWEST = 10
-_ITERATIONS, _EVERY = (250, 500), 25  # exaggerated and plain ones, and how often progress is told
+_ITERATIONS = 250, 500  # exaggerated and plain ones
 _SCALE = 1e-4  # of the start; larger ones keep the map from unfolding (Kobak and Berens, 2019)
 
 
@@ -76,9 +76,7 @@ def compute(
     }
     for number, (key, part) in enumerate(zip(parameters.keys, parts, strict=True)):
         progress(number / len(parts), f"map {number + 1} of {len(parts)}")
-        value[key] = embed(
-            part.features[chosen], start, parameters.seed, counted(progress, number, len(parts))
-        )
+        value[key] = embed(part.features[chosen], start, parameters.seed)
     return value
 
 
@@ -116,25 +114,8 @@ def principal(features: np.ndarray) -> np.ndarray:
     return points / spread * _SCALE
 
 
-def counted(progress: Callable[[float, str], None], number: int, of: int) -> Callable[..., None]:
-    """What is called every `_EVERY` iterations of map `number` of so many."""
-    seen = 0
-
-    def after(iteration: int, error: float, embedding: np.ndarray) -> None:
-        nonlocal seen
-        seen += _EVERY
-        progress((number + min(seen / sum(_ITERATIONS), 1.0)) / of, f"map {number + 1} of {of}")
-
-    return after
-
-
 def embed(
-    features: np.ndarray,
-    start: np.ndarray,
-    seed: int,
-    after: Callable[..., None],
-    *,
-    perplexity: float = PERPLEXITY,
+    features: np.ndarray, start: np.ndarray, seed: int, *, perplexity: float = PERPLEXITY
 ) -> np.ndarray:
     """Positions (n, 2) float32 of features (n, d), by their cosines (`nearest`), from the positions
     `start`; on one thread, so always the same.
@@ -154,7 +135,5 @@ def embed(
         n_iter=_ITERATIONS[1],
         n_jobs=1,
         random_state=seed,
-        callbacks=after,
-        callbacks_every_iters=_EVERY,
     ).fit(features)
     return np.asarray(made, np.float32)

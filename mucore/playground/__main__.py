@@ -12,14 +12,11 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TextIO
-
-if TYPE_CHECKING:
-    from mucore.playground.scene import Scene
-    from mucore.playground.stage import Stage
+from typing import Any, TextIO
 
 log = logging.getLogger("mucore")
 
@@ -69,15 +66,11 @@ def main() -> None:
 
     torch.set_num_threads(1)  # of networks as small as these a second thread slows every step
     with TemporaryDirectory(prefix="mucore-playground-") as home:
-        stage = Stage(Path(home))
-        number, ahead = 0, [one.scene for one in PRESETS]
-        while True:
-            # what loads at its first use loads now, and who presses one of these examples finds its
-            # networks trained, unless somebody waits already
-            _play_ahead(stage, ahead, lambda mine=number: wanted.number != mine)
-            line = wanted.after(number)
-            if line is None:
-                break
+        stage, number = Stage(Path(home)), 0
+        # what loads at its first use loads now, unless somebody waits already
+        with suppress(Cancelled):
+            deque(stage.play(PRESETS[0].scene, cancelled=lambda: wanted.number != 0), 0)
+        while (line := wanted.after(number)) is not None:
             number, asked = line
             if asked.get("scene") is None:
                 continue
@@ -86,30 +79,14 @@ def main() -> None:
                     Scene.read(asked["scene"]), cancelled=lambda mine=number: wanted.number != mine
                 ):
                     _tell(events, asked["id"], event)
+                continue
             except Cancelled:
-                _tell(events, asked["id"], {"kind": "end"})
-            except (
-                Exception
-            ) as error:  # the next scene finds this process, whatever befell this one
+                pass
+            except Exception as error:  # the next scene finds this process, whatever befell this
                 if not isinstance(error, MucoreError):
                     log.exception("a scene")
                 _tell(events, asked["id"], {"kind": "error", "who": "", "sentence": str(error)})
-                _tell(events, asked["id"], {"kind": "end"})
-
-
-def _play_ahead(stage: Stage, scenes: list[Scene], cancelled: Callable[[], bool]) -> None:
-    """Play scenes that nobody sees, one after the other. Those that came to their end are taken
-    out.
-    """
-    from mucore.errors import Cancelled
-
-    try:
-        while scenes and not cancelled():
-            for _ in stage.play(scenes[0], cancelled=cancelled):
-                pass
-            scenes.pop(0)
-    except Cancelled:
-        pass
+            _tell(events, asked["id"], {"kind": "end"})
 
 
 def _tell(events: TextIO, scene: str, event: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ Nothing here needs torch. Scenes are JSON both ways: `Scene.read(value)`, `scene
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,58 +62,37 @@ class Scene(BaseModel):
             scene = cls.model_validate(value)
         except ValidationError as error:
             raise BadValue(first_problem("scene: ", error)) from None
-        scene._check_points()
-        scene._check_forget()
-        scene._check_methods()
-        return scene
-
-    def _check_points(self) -> None:
-        if self.points != "own":
-            if self.own:
-                raise BadValue(
-                    f"Points of one's own go with the shape own, but it is {self.points}. Leave "
-                    "one of them out."
-                )
-            return
-        least, most = OWN_POINTS
-        if not least <= len(self.own) <= most:
-            raise BadValue(
-                f"A scene has {least} to {most} points of one's own, but got {len(self.own)}."
-            )
-        classes = {each for _, _, each in self.own}
-        if not OWN_CLASSES[0] <= len(classes) or classes != set(range(len(classes))):
-            raise BadValue(
-                "Points of one's own are of 2 to 4 classes that are numbered from 0 without a gap, "
-                f"but got {sorted(classes)}."
-            )
-
-    def _check_forget(self) -> None:
-        count = len(self.train.labels)
-        if len(set(self.forget)) < len(self.forget):
-            raise BadValue("A point can be forgotten once only, but forget names one twice.")
-        if beyond := [each for each in self.forget if each >= count]:
-            raise BadValue(
-                f"The training points are numbered 0 to {count - 1}, but forget names {beyond[0]}."
-            )
-        if self.forget and len(self.forget) > count - 2:
-            raise BadValue(
-                "Two training points at least must stay, but "
-                f"{count - len(self.forget)} would. Select fewer."
-            )
-
-    def _check_methods(self) -> None:
-        if len(self.methods) > MOST_METHODS:
-            raise BadValue(
-                f"A scene has at most {MOST_METHODS} methods, but got {len(self.methods)}."
-            )
-        ids = [catalog.method(pick.id).id for pick in self.methods]
-        if len(set(ids)) < len(ids):
-            raise BadValue("A scene has each method once, but one is named twice.")
-        for pick in self.methods:
+        for pick in scene.methods:
             card = catalog.method(pick.id)
             if (reason := _unplayable(card)) is not None:
                 raise Refused(reason)
             resolve(card.parameters, pick.parameters, owner=card.id)
+        for rule, kept in scene._rules():
+            if not kept:
+                raise BadValue(f"{rule}. Change the scene.")
+        return scene
+
+    def _rules(self) -> Iterator[tuple[str, bool]]:
+        """Each rule of a scene, and whether this one keeps it."""
+        (least, most), own = OWN_POINTS, self.points == "own"
+        yield "Points of one's own go with the shape own, and with no other", own or not self.own
+        classes = {each for _, _, each in self.own}
+        numbered = len(classes) >= OWN_CLASSES[0] and classes == set(range(len(classes)))
+        yield (
+            f"A scene has {least} to {most} points of one's own, of 2 to 4 classes from 0 on",
+            not own or (least <= len(self.own) <= most and numbered),
+        )
+        count, chosen = len(self.train.labels), set(self.forget)
+        yield (
+            f"Forgotten points are different ones of the {count} training points, from 0 on",
+            len(chosen) == len(self.forget) and max(chosen, default=0) < count,
+        )
+        yield "Two training points at least stay", not chosen or len(chosen) <= count - 2
+        ids = [catalog.method(pick.id).id for pick in self.methods]
+        yield (
+            f"A scene has at most {MOST_METHODS} methods, each once",
+            len(set(ids)) == len(ids) <= MOST_METHODS,
+        )
 
     @cached_property
     def drawn(self) -> tuple[Points, Points, Points]:

@@ -111,16 +111,6 @@ def test_neighbours_by_hand(store):
     assert value["note"] == "Searched are the 6 of 6 training samples whose features were kept."
 
 
-def test_test_samples_search_the_training_samples(store):
-    key = put(store, clusters(0))
-    value = analysis.KINDS["neighbours"].compute(
-        store, analysis.complete("neighbours", {"keys": [key], "split": "test", "count": 4}), quiet
-    )
-    # class 0 is gone whole, so its test samples are what was forgotten
-    assert (value["labels"] == 0).all()
-    assert value[f"{key}/forgotten"].all() and set(value[key].ravel()) <= set(range(100, 112))
-
-
 # -- maps
 
 
@@ -224,13 +214,3 @@ def test_features_that_say_nothing_are_refused(store, change, sentence):
     }
     with pytest.raises(BadValue, match=sentence):
         tsne.compute(store, tsne.Parameters(keys=[put(store, broken)]), quiet)
-
-
-def test_a_collapsed_run_that_does_not_give_the_start_has_a_map(store):
-    flat = {
-        name: split(part.ids, part.labels, np.ones((len(part.features), 4)))
-        for name, part in clusters(0).items()
-        if part.features is not None
-    }
-    keys = [put(store, clusters(0), method="original"), put(store, flat, method="retrain")]
-    assert np.isfinite(tsne.compute(store, tsne.Parameters(keys=keys), quiet)[keys[1]]).all()

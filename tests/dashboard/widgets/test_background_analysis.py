@@ -71,7 +71,7 @@ def test_an_analysis_of_own_runs(home):
 def test_what_no_analysis_takes_is_a_sentence_and_no_traceback(home):
     fill(home)
     assert (
-        "cannot use its count"
+        "analysis neighbours: count"
         in data.analysis("neighbours", {"keys": ["a"], "count": "many"}).error
     )
     assert data.analysis("nothing", {}).state == "failed"
