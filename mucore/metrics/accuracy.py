@@ -43,6 +43,19 @@ def accuracy_of_classes(*, confusion: np.ndarray, classes: Sequence[int]) -> flo
     return float(confusion[rows, rows].sum() / total)
 
 
+def attack_success(*, confusion: np.ndarray, target: int, others: bool) -> float:
+    """Share in 0..1 of triggered samples that are predicted as the target class; `others`: among
+    those of the other classes alone (MUBox, section 5.3).
+
+    Raises `BadValue` for counts without such samples.
+    """
+    rows = np.arange(len(confusion)) != target if others else np.ones(len(confusion), dtype=bool)
+    total = int(confusion[rows].sum())
+    if not total:
+        raise BadValue("Attack success needs at least one triggered sample, but there is none.")
+    return float(confusion[rows, target].sum() / total)
+
+
 def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
     """Share of samples, logits (n, C), whose true class is among the `k` most probable; equal ones
     count in its favour, and a sample with a logit that is not a number against it.

@@ -6,19 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mucore.errors import BadValue
-
 
 def jensen_shannon(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Jensen-Shannon divergence of each sample's two distributions in bits, (n,) in 0..1; 0 where
     they are equal (Lin, 1991).
     """
     p, q = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if p.shape != q.shape or p.ndim != 2 or not len(p):
-        raise BadValue(
-            "Predictions are compared sample by sample and class by class, but their shapes are "
-            f"{p.shape} and {q.shape}."
-        )
     middle = (p + q) / 2
     return np.clip((_relative_entropy(p, middle) + _relative_entropy(q, middle)) / 2, 0.0, 1.0)
 

@@ -32,27 +32,15 @@ def information(*, squared_norms: np.ndarray) -> float:
     return float(values.mean())
 
 
-def efficacy(*, squared_norms: np.ndarray) -> float:
-    """1 / ı(θ; D), infinite where no sample has a gradient."""
-    return _inverse(information(squared_norms=squared_norms))
-
-
-def bound(*, squared_norm_of_mean: float) -> float:
-    """1 / ‖∇L(θ, D)‖²₂, L the mean cross-entropy: never below the efficacy, and equal to it for one
-    sample.
-    """
-    return _inverse(information(squared_norms=np.array([squared_norm_of_mean])))
-
-
 def log10_efficacy(*, squared_norms: np.ndarray) -> float:
-    """log10 of the efficacy, which holds more orders of magnitude than the efficacy itself. Raises
-    `BadValue` where it is infinite.
-    """
+    """log10 of the efficacy 1 / ı(θ; D). Raises `BadValue` where it is infinite."""
     return _log_inverse(information(squared_norms=squared_norms))
 
 
 def log10_bound(*, squared_norm_of_mean: float) -> float:
-    """log10 of the bound. Raises `BadValue` where it is infinite."""
+    """log10 of the bound 1 / ‖∇L(θ, D)‖²₂, L the mean cross-entropy: never below the efficacy, and
+    equal to it for one sample. Raises `BadValue` where it is infinite.
+    """
     return _log_inverse(information(squared_norms=np.array([squared_norm_of_mean])))
 
 
@@ -63,9 +51,3 @@ def _log_inverse(value: float) -> float:
             "no information about them."
         )
     return -math.log10(value)
-
-
-def _inverse(value: float) -> float:
-    # 1 / 1e-320 overflows to infinity, which is what it should be.
-    with np.errstate(over="ignore", divide="ignore"):
-        return float(np.float64(1.0) / np.float64(value))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # its parts load when they are named
@@ -34,14 +34,12 @@ if TYPE_CHECKING:
     from sklearn.svm import SVC
 
 ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
-PREDICTORS = ("svc", "logistic")
 LOW_RATES = (0.001, 0.01)  # false-positive rates at which the true-positive rate is told
 LOG_FLOOR = 1e-30
 # decisions of the machine are 0 within the rounding of its solver, some 1e-15 to 1e-11; real ones
 # are far from it
 TIE = 1e-9
 _ROWS = 128  # features scored at once, so that their bells stay in the processor's cache
-Predictor = Literal["svc", "logistic"]
 Scorer = Callable[[np.ndarray], np.ndarray]  # feature (n, d) -> score (n,)
 
 
@@ -148,38 +146,28 @@ def split_attack_data(
 # -- predictors
 
 
-def fit_predictor(predictor: Predictor, *, members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
+def fit_predictor(*, members: np.ndarray, nonmembers: np.ndarray) -> Scorer:
     """Learn to tell two features (m, d) and (k, d) apart; the result scores features.
 
-    `svc`: SVC(C=3, gamma="auto", kernel="rbf"), the papers' choice. `logistic`: logistic
-    regression, features standardised.
+    SVC(C=3, gamma="auto", kernel="rbf"), the papers' choice.
     """
+    from sklearn.svm import SVC  # half a second that most readers of scores never need
+
     samples = np.concatenate([members, nonmembers])
     is_member = np.repeat([1, 0], [len(members), len(nonmembers)])
-    if predictor == "svc":
-        from sklearn.svm import SVC  # half a second that most readers of scores never need
+    # Equal samples are one sample of their joint weight: the same solution, and `correctness` has
+    # four rows instead of thousands.
+    rows, weights = np.unique(np.column_stack([samples, is_member]), axis=0, return_counts=True)
+    machine = SVC(C=3, gamma="auto", kernel="rbf").fit(
+        rows[:, :-1], rows[:, -1].astype(int), sample_weight=weights
+    )
+    score = _sum_of_bells(machine)
 
-        # Equal samples are one sample of their joint weight: the same solution, and `correctness`
-        # has four rows instead of thousands.
-        rows, weights = np.unique(np.column_stack([samples, is_member]), axis=0, return_counts=True)
-        machine = SVC(C=3, gamma="auto", kernel="rbf").fit(
-            rows[:, :-1], rows[:, -1].astype(int), sample_weight=weights
-        )
-        score = _sum_of_bells(machine)
+    def decide(features: np.ndarray) -> np.ndarray:
+        scores = _once_each(score, features)
+        return np.where(np.abs(scores) < TIE, 0.0, scores)
 
-        def decide(features: np.ndarray) -> np.ndarray:
-            scores = _once_each(score, features)
-            return np.where(np.abs(scores) < TIE, 0.0, scores)
-
-        return decide
-    if predictor == "logistic":
-        from sklearn.linear_model import LogisticRegression
-
-        centre, spread = samples.mean(axis=0), samples.std(axis=0)
-        spread[spread == 0] = 1.0
-        line = LogisticRegression(max_iter=1000).fit((samples - centre) / spread, is_member)
-        return lambda features: line.decision_function((features - centre) / spread)
-    raise UnknownName("predictor", predictor, PREDICTORS)
+    return decide
 
 
 def _sum_of_bells(machine: SVC) -> Scorer:
@@ -335,9 +323,7 @@ def run_attack(
     """
     inside = feature(attack, probabilities=members[0], labels=members[1])
     outside = feature(attack, probabilities=nonmembers[0], labels=nonmembers[1])
-    score = fit_predictor(
-        "svc", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
-    )
+    score = fit_predictor(members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
     # of `prob` all that did not fit it are negatives below, so they are scored here, once
     unseen = (
         np.setdiff1d(np.arange(len(outside)), split.nonmember_fit)
@@ -405,9 +391,7 @@ def score_samples(
         feature(attack, probabilities=p, labels=y) for p, y in (forget, members, nonmembers)
     )
     score = (
-        fit_predictor(
-            "svc", members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit]
-        )
+        fit_predictor(members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
         if attack == "prob"
         else None
     )

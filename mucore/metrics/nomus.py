@@ -67,16 +67,9 @@ def forgetting_score(*, attack_accuracy: float) -> float:
     return abs(attack_accuracy - 0.5)
 
 
-def nomus(*, accuracy: float, forgetting_score: float, weight: float = WEIGHT) -> float:
+def nomus(*, accuracy: float, forgetting_score: float) -> float:
     """λ · accuracy + (1 − λ) · (1 − 2 · forgetting score), in 0..1; higher is better."""
-    if not 0 <= weight <= 1:
-        raise BadValue(f"The weight of accuracy in NoMUS lies between 0 and 1, but is {weight}.")
-    if not 0 <= accuracy <= 1 or not 0 <= forgetting_score <= 0.5:
-        raise BadValue(
-            "NoMUS takes an accuracy between 0 and 1 and a forgetting score between 0 and 0.5, "
-            f"but got {accuracy} and {forgetting_score}. Divide percentages by 100."
-        )
-    return weight * accuracy + (1 - weight) * (1 - 2 * forgetting_score)
+    return WEIGHT * accuracy + (1 - WEIGHT) * (1 - 2 * forgetting_score)
 
 
 def _draw(losses: np.ndarray, count: int, seed: int, side: str) -> np.ndarray:

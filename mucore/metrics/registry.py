@@ -16,7 +16,6 @@ from mucore.errors import BadValue
 from mucore.metrics import (
     accuracy,
     cost,
-    depoisoning,
     distance,
     divergence,
     efficacy,
@@ -91,7 +90,7 @@ def _both_values(inputs: PreparedInputs, metrics: tuple[str, ...]) -> dict[str, 
 
 def _attack_success(inputs: PreparedInputs, *, others: bool) -> float:
     target = inputs.raw.poison["target"]
-    return depoisoning.attack_success(
+    return accuracy.attack_success(
         confusion=inputs.split("triggered").confusion, target=target, others=others
     )
 

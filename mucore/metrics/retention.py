@@ -60,9 +60,5 @@ def relearn_epochs(*, accuracies: Sequence[float], target: float, slack: float =
     Retrain. Source: Golatkar et al., CVPR 2020; the slack is that of the anamnesis index (Chundawat
     et al., Zero-Shot Machine Unlearning, 2023).
     """
-    if not accuracies:
-        raise BadValue(
-            "Relearn time needs the accuracy before the first epoch at least, but got none."
-        )
     reached = np.asarray(accuracies) >= target - slack
     return int(reached.argmax()) if reached.any() else None

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from mucore import outputs
-from mucore.errors import BadValue
 from mucore.metrics import MetricInputs, measure, membership
 from mucore.metrics.accuracy import accuracy, per_class
 from mucore.metrics.sanity import flags
@@ -80,12 +79,6 @@ def test_confusion_has_one_table_an_attribute():
     assert split.task == "attributes" and split.total == 2 and len(split) == 2
 
 
-def test_an_empty_split_has_no_accuracy():
-    with pytest.raises(BadValue, match="at least one sample"):
-        accuracy(confusion=np.zeros((3, 2, 2), np.int64))
-    assert np.isnan(per_class(confusion=np.zeros((3, 2, 2), np.int64))).all()
-
-
 def test_losses_and_probabilities_are_those_of_the_sigmoid():
     logits = np.log(P / (1 - P))
     np.testing.assert_allclose(outputs.probabilities(logits, "attributes"), P)
@@ -119,18 +112,6 @@ def test_features_by_hand():
     )
     np.testing.assert_allclose(of("m_entropy")[:, 0], (-2 * (1 - own) * np.log(own)).mean(axis=1))
     np.testing.assert_array_equal(of("prob"), P)
-
-
-@pytest.mark.parametrize("attack", ["correctness", "confidence", "entropy", "m_entropy"])
-def test_one_attribute_has_the_features_of_two_classes(attack: str):
-    rng = np.random.default_rng(0)
-    labels, p = rng.integers(0, 2, 200), rng.uniform(size=200)
-    one = membership.feature(attack, probabilities=p[:, None], labels=labels[:, None])
-    np.testing.assert_allclose(
-        one,
-        membership.feature(attack, probabilities=np.stack([1 - p, p], axis=1), labels=labels),
-        rtol=1e-12,
-    )
 
 
 # -- the whole table

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mucore.metrics import measure
-from mucore.metrics.depoisoning import attack_success
+from mucore.metrics.accuracy import attack_success
 from mucore.metrics.sanity import flags
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.rows import Measured

@@ -120,15 +120,6 @@ def test_attack_on_ten_samples_is_what_scikit_learn_gives(attack: str, seed: int
     assert got.tpr_01 == got.tpr_1 == pytest.approx(np.mean(scores > max(against) + 1e-12))
 
 
-def test_without_a_forget_set_only_the_attack_itself_is_judged():
-    split = membership.split_attack_data(members=10, nonmembers=10, cap=100, evaluation_seed=0)
-    got = membership.run_attack(
-        "confidence", forget=None, members=_ten(0, 2.0), nonmembers=_ten(1, 0.5), split=split
-    )
-    assert (got.efficacy, got.auc, got.tpr_01, got.tpr_1) == (None, None, None, None)
-    assert 0 <= got.attack_accuracy <= 1
-
-
 def test_attack_data_is_balanced_capped_disjoint_and_drawn_with_the_evaluation_seed():
     split = membership.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=3)
     assert [
@@ -167,7 +158,7 @@ def test_weighted_distinct_rows_give_the_machine_of_all_rows():
     rng = np.random.default_rng(0)
     inside = rng.choice([0.0, 1.0], (60, 1), p=[0.1, 0.9])
     outside = rng.choice([0.0, 1.0], (60, 1), p=[0.6, 0.4])
-    score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
+    score = membership.fit_predictor(members=inside, nonmembers=outside)
     plain = SVC(C=3, gamma="auto").fit(np.concatenate([inside, outside]), [1] * 60 + [0] * 60)
     asked = np.array([[0.0], [1.0], [1.0]])
     np.testing.assert_allclose(score(asked), plain.decision_function(asked), atol=1e-3)
@@ -178,7 +169,7 @@ def test_the_decision_on_one_number_is_libsvms(spread: float):
     rng = np.random.default_rng(0)
     inside, outside = (spread * rng.normal(shift, 1, (300, 1)) for shift in (0, 0.4))
     asked = spread * rng.normal(0, 2, (1000, 1))  # not a multiple of the rows scored at once
-    score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
+    score = membership.fit_predictor(members=inside, nonmembers=outside)
     # rows in the order that `np.unique` gives, for the solver goes through them in order
     rows = np.unique(
         np.column_stack([np.concatenate([inside, outside]), np.repeat([1, 0], 300)]), axis=0
@@ -191,7 +182,7 @@ def test_the_score_of_vectors_is_the_machines_and_equal_ones_tie():
     rng = np.random.default_rng(0)
     inside, outside = rng.dirichlet(np.full(5, 0.2), 300), rng.dirichlet(np.full(5, 0.6), 300)
     asked = rng.dirichlet(np.full(5, 0.4), 1000)
-    score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
+    score = membership.fit_predictor(members=inside, nonmembers=outside)
     rows = np.unique(
         np.column_stack([np.concatenate([inside, outside]), np.repeat([1, 0], 300)]), axis=0
     )
@@ -211,7 +202,7 @@ def test_probability_vectors_are_scored_once_for_accuracy_and_rates():
         "prob", forget=forget, members=members, nonmembers=nonmembers, split=split
     )
     score = membership.fit_predictor(
-        "svc", members=members[0][split.member_fit], nonmembers=nonmembers[0][split.nonmember_fit]
+        members=members[0][split.member_fit], nonmembers=nonmembers[0][split.nonmember_fit]
     )
     negatives = score(np.delete(nonmembers[0], split.nonmember_fit, axis=0))
     assert found.auc == membership.auc(positives=score(forget[0]), negatives=negatives)
@@ -228,20 +219,6 @@ def test_the_best_cut_in_either_direction():
     inside, outside = np.array([0.6, 0.8, 0.9]), np.array([0.1, 0.2, 0.7])
     assert membership.best_cut(members=inside, nonmembers=outside) == (pytest.approx(0.4), 1.0)
     assert membership.best_cut(members=-inside, nonmembers=-outside) == (pytest.approx(-0.75), -1.0)
-
-
-@pytest.mark.parametrize("predictor", membership.PREDICTORS)
-def test_every_predictor_separates_what_is_apart(predictor):
-    inside, outside = np.linspace(0.8, 1.0, 20)[:, None], np.linspace(0.0, 0.3, 20)[:, None]
-    score = membership.fit_predictor(predictor, members=inside, nonmembers=outside)
-    assert (
-        membership.balanced_accuracy(member_scores=score(inside), nonmember_scores=score(outside))
-        == 1.0
-    )
-    assert (
-        membership.share_called_unseen(scores=score(np.array([[0.1], [0.9], [0.2], [0.25]])))
-        == 0.75
-    )
 
 
 # -- rates
@@ -304,15 +281,6 @@ def test_roc_passes_equal_scores_together():
     )
     np.testing.assert_allclose(false, [0, 0, 0.5, 1])
     np.testing.assert_allclose(true, [0, 1 / 3, 1, 1])
-
-
-@given(positives=SCORES, negatives=SCORES)
-@settings(max_examples=60)
-def test_the_area_under_the_roc_is_the_auc(positives: np.ndarray, negatives: np.ndarray):
-    false, true = membership.roc(positives=positives, negatives=negatives)
-    assert np.trapezoid(true, false) == pytest.approx(
-        membership.auc(positives=positives, negatives=negatives)
-    )
 
 
 @pytest.mark.parametrize("attack", membership.ATTACKS)

@@ -63,7 +63,7 @@ def test_one_sample_more_decides(members: int, nonmembers: int, unseen: float):
         np.repeat([[1.0], [0.0]], [right, 20 - right], axis=0) for right in (members, nonmembers)
     )
     asked = np.repeat([[1.0], [0.0]], [7, 3], axis=0)
-    score = membership.fit_predictor("svc", members=inside, nonmembers=outside)
+    score = membership.fit_predictor(members=inside, nonmembers=outside)
     assert membership.share_called_unseen(scores=score(asked)) == pytest.approx(unseen)
     assert official(inside, outside, asked) == pytest.approx(unseen)
 
@@ -73,6 +73,6 @@ def test_as_many_right_on_either_side_is_a_tie_whatever_the_solver_rounds(right:
     # By the same symmetry f = 0 at both values. Libsvm's iterations leave some 1e-15 of either
     # sign, which would call all, half or none of the forget set unseen by chance.
     same = np.repeat([[1.0], [0.0]], [right, 20 - right], axis=0)
-    score = membership.fit_predictor("svc", members=same, nonmembers=same)
+    score = membership.fit_predictor(members=same, nonmembers=same)
     assert score(np.array([[0.0], [1.0]])).tolist() == [0.0, 0.0]
     assert membership.share_called_unseen(scores=score(same)) == 0.0
