@@ -15,21 +15,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from mucore import training
 from mucore.bench import page
 from mucore.bench.page import Line
 from mucore.bench.runs import bare_rate
 from mucore.errors import MucoreError
 from mucore.metrics import cost
-from mucore.metrics.forgetting_quality import forgetting_quality
-from mucore.metrics.representation import linear_cka
-from mucore.probes.efficacy import squared_gradient_norms
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
-from mucore.spec import RunSpec
 from mucore.store import Store, open_store
 from mucore.store.rows import Result
 from mucore.testing.synthetic import synthetic_store
@@ -40,7 +34,6 @@ ABOUT = (
     "scenario `one_class`, in an empty store. The bare loop is the same model on one random batch "
     "that stays on the device, timed before and after the training."
 )
-PART = 2000  # samples of which gradients are measured
 
 
 def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto") -> bool:
@@ -59,8 +52,7 @@ def benchmark(*, quick: bool = False, write: bool = False, device: str = "auto")
     with tempfile.TemporaryDirectory(prefix="mucore-bench-") as folder:
         with open_store(Path(folder) / "comparison") as store:
             lines = measure_runs(store, grid, device)
-        page.say("metrics of many models, the command line, a store of many results")
-        lines += measure_metrics(quick)
+        page.say("the command line, and a store of many results")
         lines += [measure_start(), measure_frames(Path(folder) / "many", 500 if quick else 10_000)]
     return page.report("# Benchmarks", ABOUT, lines, device=device, quick=quick, write=write)
 
@@ -74,7 +66,6 @@ def measure_runs(store: Store, grid: Grid, device: str) -> list[Line]:
     launch(plan, store, name="bench")
     work(store, device=device, only=set(plan.keys), until_done=True)
     after = bare_rate(session, original)
-    gradients = efficacy_seconds(session, original)
     results = {key: _result(store, plan, key) for key in plan.keys}
     trained, last = results[original.key], results[plan.keys[-1]]
     retrained = next(r for r in results.values() if r.spec["method"] == "retrain")
@@ -104,12 +95,6 @@ def measure_runs(store: Store, grid: Grid, device: str) -> list[Line]:
             "at least 90 %",
             ours / bare >= 0.9,
         ),
-        Line(
-            "Gradients of every training sample, for efficacy, against an epoch of training",
-            f"{gradients / epoch:.1f} epochs ({gradients:.1f} s)",
-            "at most 3",
-            gradients / epoch <= 3,
-        ),
         Line(f"Retrain, {clock} time", f"{whole:.1f} s"),
         Line(
             f"Evaluation of one model ({len(last.metrics)} metrics) against a Retrain",
@@ -138,43 +123,6 @@ def _accuracy(result: Result, split: str) -> float:
     """Share of the whole split that is right, from the confusion counts."""
     counts = np.array(result.confusion[split])
     return float(counts.trace() / counts.sum())
-
-
-def efficacy_seconds(session: Session, spec: RunSpec) -> float:
-    """Seconds for the squared gradient norm of every training sample, from a part of them, in full
-    precision.
-    """
-    data, size = session.samples(spec, "train"), spec.recipe.batch_size
-    part = data[torch.arange(min(PART, len(data)))]
-    model = training.fresh_model(spec, session.splits(spec), 0).to(session.device)
-    run = session.run(spec, 0)
-
-    def look(samples: int) -> float:
-        run.synchronize()
-        chosen = part[torch.arange(min(samples, len(part)))]
-        return _seconds(
-            lambda: (squared_gradient_norms(model, chosen, run, batch_size=size), run.synchronize())
-        )
-
-    look(size)  # the first batch allocates
-    return look(PART) * len(data) / len(part)
-
-
-def measure_metrics(quick: bool = False) -> list[Line]:
-    """The two metrics of arrays that could be slow, on made-up numbers of the size that was
-    promised.
-    """
-    rng = np.random.default_rng(0)
-    models, samples, rows, width = (32, 50, 500, 64) if quick else (512, 1000, 10_000, 512)
-    first, second = rng.normal(size=(2, rows, width)).astype(np.float16)
-    cka = _seconds(lambda: linear_cka(first, second))
-    one, other = rng.normal(0.2, 1.2, (models, samples)), rng.normal(size=(models, samples))
-    quality = _seconds(lambda: forgetting_quality(unlearned=one, retrained=other))
-    what = f"Forgetting quality of {models} x {models} models, {samples:,} samples"
-    return [
-        Line(f"CKA of {rows:,} x {width} features", f"{cka:.2f} s", "under 2 s", cka < 2),
-        Line(what, f"{quality:.1f} s", "under 10 s", quality < 10),
-    ]
 
 
 def measure_start(repeats: int = 5) -> Line:

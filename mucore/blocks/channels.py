@@ -12,6 +12,7 @@ from mucore.engine.batch import Batch
 from mucore.engine.chunks import chunk
 from mucore.engine.losses import cross_entropy
 from mucore.engine.run import Run
+from mucore.engine.state import hooked
 
 BATCH = 128  # of large networks less, see engine/chunks.py
 # Normal numbers are drawn in blocks of so many: pieces of whole blocks are what one large draw
@@ -51,20 +52,17 @@ class Channels:
             seen[name] = _per_channel(module, output, size)
 
         most = chunk(self.model, x.shape[1:], BATCH, "passing", times=2)
-        hooks = [
+        hooks = (
             module.register_forward_hook(partial(watch, name))
             for name, module in self.layers.items()
-        ]
+        )
         found, logits = [], []
-        try:
+        with hooked(hooks):
             for part in x.split(most):
                 run.check()
                 size = len(part)
                 logits.append(self.model(part))
                 found.append(torch.cat([seen[name] for name in self.layers], 1))
-        finally:
-            for hook in hooks:
-                hook.remove()
         return torch.cat(found), torch.cat(logits)
 
     def perturbed(

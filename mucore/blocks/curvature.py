@@ -27,6 +27,7 @@ from mucore.engine.data import MaskedImages, Mixture, Samples, UnlearningData
 from mucore.engine.layers import tail
 from mucore.engine.losses import choices, task_of
 from mucore.engine.run import Run
+from mucore.engine.state import hooked
 from mucore.errors import BadValue
 
 Weights = Mapping[str, nn.Parameter]
@@ -121,15 +122,6 @@ def softmax_trace(logits: Tensor, y: Tensor) -> Tensor:
 # -- one batch
 
 
-def gradient(
-    model: nn.Module, weights: Weights, batch: Batch, objective: Objective = cross_entropy_sum
-) -> Tensor:
-    """Gradient (p,) of the objective of a batch."""
-    total = zeros_of(weights)
-    add_gradient(total, objective(model(batch.x), batch), weights)
-    return total
-
-
 def add_gradient(
     total: Tensor, output: Tensor, weights: Weights, cotangent: Tensor | None = None
 ) -> None:
@@ -148,17 +140,16 @@ def add_gradient(
         parts[name].add_(p.grad)
         p.grad = None
 
-    hooks = [
+    hooks = (
         p.register_post_accumulate_grad_hook(functools.partial(take, name))
         for name, p in weights.items()
-    ]
-    try:
-        output.backward(cotangent, inputs=list(weights.values()))
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for p, grad in zip(weights.values(), kept, strict=True):
-            p.grad = grad
+    )
+    with hooked(hooks):
+        try:
+            output.backward(cotangent, inputs=list(weights.values()))
+        finally:
+            for p, grad in zip(weights.values(), kept, strict=True):
+                p.grad = grad
 
 
 def jacobian_product(
@@ -205,7 +196,12 @@ def hessian_product(
     for piece in _pieces(model, batch):
         with forward_ad.dual_level():
             duals = {name: forward_ad.make_dual(p, parts[name]) for name, p in weights.items()}
-            slopes = _grad(objective(functional_call(model, duals, (piece.x,)), piece), duals)
+            slopes = torch.autograd.grad(
+                objective(functional_call(model, duals, (piece.x,)), piece),
+                list(duals.values()),
+                allow_unused=True,
+                materialize_grads=True,
+            )
             tangents = [forward_ad.unpack_dual(slope).tangent for slope in slopes]
         total += to_vector(
             torch.zeros_like(p) if t is None else t
@@ -402,14 +398,6 @@ def _load_forward_rules() -> None:
         forward_ad.dual_level(),
     ):
         forward_ad.make_dual(torch.zeros(()), torch.zeros(()))
-
-
-def _grad(
-    output: Tensor, weights: Mapping[str, Tensor], cotangent: Tensor | None = None
-) -> tuple[Tensor, ...]:
-    return torch.autograd.grad(
-        output, list(weights.values()), cotangent, allow_unused=True, materialize_grads=True
-    )
 
 
 def _pieces(model: nn.Module, batch: Batch) -> list[Batch]:

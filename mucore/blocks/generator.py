@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import FunctionCtx
 
 from mucore.engine.batch import Batch
+from mucore.engine.data import Source
 from mucore.engine.features import activations, attention_map
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run
@@ -80,51 +80,18 @@ class Doubled(nn.Conv2d):
         fold = self.weight.new_tensor(self.FOLD)
         kernels = torch.einsum("ayr,bxs,oirs->aboiyx", fold, fold, self.weight).flatten(0, 2)
         kernels = kernels.contiguous(memory_format=torch.channels_last)
-        return _Interleaved.apply(
-            nn.functional.conv2d(input, kernels, self.bias.repeat(4), padding=1)
-        )
-
-
-class _Interleaved(torch.autograd.Function):
-    """Four images (n, 4c, h + 1, w + 1), of even and odd rows and columns, as one (n, c, 2h, 2w).
-
-    A window of two by two at the top left of a pixel serves even positions, one further on odd
-    ones. Cut and put together by autograd, each of the four would be padded to all of them.
-    """
-
-    @staticmethod
-    def forward(ctx: FunctionCtx, parts: Tensor) -> Tensor:
-        n, channels, height, width = parts.shape
-        image = parts.new_empty(n, channels // 4, 2 * height - 2, 2 * width - 2)
-        image = image.contiguous(memory_format=torch.channels_last)
-        for each, pixels in zip(_quarters(parts), _places(image), strict=True):
-            pixels.copy_(each)
-        return image
-
-    @staticmethod
-    def backward(ctx: FunctionCtx, *slopes: Tensor) -> Tensor:
-        (slope,) = slopes
-        n, channels, height, width = slope.shape
-        parts = slope.new_zeros(n, 4 * channels, height // 2 + 1, width // 2 + 1)
-        parts = parts.contiguous(memory_format=torch.channels_last)
-        for each, pixels in zip(_quarters(parts), _places(slope), strict=True):
-            each.copy_(pixels)
-        return parts
-
-
-def _quarters(parts: Tensor) -> list[Tensor]:
-    """What is used of the four images, in the order of `_places`."""
-    height, width = parts.shape[2] - 1, parts.shape[3] - 1
-    four = zip(parts.chunk(4, 1), ((0, 0), (0, 1), (1, 0), (1, 1)), strict=True)
-    return [each[:, :, y : y + height, x : x + width] for each, (y, x) in four]
-
-
-def _places(image: Tensor) -> list[Tensor]:
-    return [image[:, :, y::2, x::2] for y in (0, 1) for x in (0, 1)]
+        parts = nn.functional.conv2d(input, kernels, self.bias.repeat(4), padding=1)
+        # a window of two by two at the top left of a pixel serves even positions, one further on
+        # odd ones
+        height, width = input.shape[2:]
+        four = zip(parts.chunk(4, 1), ((0, 0), (0, 1), (1, 0), (1, 1)), strict=True)
+        quarters = [each[:, :, y : y + height, x : x + width] for each, (y, x) in four]
+        image = nn.functional.pixel_shuffle(torch.stack(quarters, 2).flatten(1, 2), 2)
+        return image.contiguous(memory_format=torch.channels_last)
 
 
 @dataclass(frozen=True)
-class Latents:
+class Latents(Source):
     """`count` batches of N(0, 1) noise from stream `latent`, each `times` times in a row.
 
     `Batch.part` says which time it is. They stand where a data set would: a batch's `x` is (batch
@@ -136,11 +103,9 @@ class Latents:
     times: int
 
     def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
-        """How many batches `batches` gives."""
         return self.count * self.times
 
     def batches(self, run: Run, batch_size: int, **options: bool) -> Iterator[Batch]:
-        """The batches; `options` of a data set, such as its order, mean nothing here."""
         for _ in range(self.count):
             z = torch.randn(batch_size, self.size, generator=run.rng("latent")).to(run.device)
             labels = torch.zeros(batch_size, dtype=torch.int64, device=run.device)

@@ -9,23 +9,21 @@ places), whose product has the same sum (Goodfellow, Efficient Per-Example Gradi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
 from mucore.blocks.sample_squares import (
-    CHUNK,
     IN_CACHE,
-    Form,
     Objective,
     Squares,
+    added_up,
     by_layer,
     cross_entropy_sum,
+    factors,
+    normalised,
 )
-from mucore.engine.chunks import patch_bytes
-from mucore.fitting import BUDGET, fitting
 
 
 def squared_norms(
@@ -37,7 +35,7 @@ def squared_norms(
     One backward pass where every layer has a closed form (see `sample_squares.summed_squares`), one
     pass a sample otherwise.
     """
-    norms = by_layer(model, x, y, objective, form_of=_norms_of, of_copies=_square)
+    norms = by_layer(model, x, y, objective, form=_norms_of, of_copies=_square)
     return (
         _one_by_one(model, x, y, objective)
         if norms is None
@@ -57,84 +55,17 @@ def _one_by_one(model: nn.Module, x: Tensor, y: Tensor, objective: Objective) ->
     return torch.stack(found)
 
 
-def _norms_of(module: nn.Module) -> Form | None:
-    """The closed form of squared norms (n,) of a layer's parameters; None where there is none."""
-    kind = type(module).forward  # a subclass may compute something else
-    if kind is nn.Linear.forward:
-        return _of_one(_linear)
-    if isinstance(module, nn.Conv2d) and kind is nn.Conv2d.forward:
-        return (
-            _of_one(_convolution)
-            if module.padding_mode == "zeros" and not isinstance(module.padding, str)
-            else None
-        )
-    if (
-        isinstance(module, nn.modules.batchnorm._BatchNorm)
-        and kind is nn.BatchNorm2d.forward
-        and module.track_running_stats
-    ):
-        return _of_one(_batch_norm)
-    return _of_one(_layer_norm) if kind is nn.LayerNorm.forward else None
-
-
-def _of_one(form: Callable[[Any, Tensor, Tensor], Squares]) -> Form:
-    """A form of one objective."""
-
-    def of(layer: nn.Module, x: Tensor, gradients: Sequence[Tensor]) -> Squares:
-        (gradient,) = gradients
-        return form(layer, x, gradient)
-
-    return of
-
-
-def _linear(layer: nn.Linear, x: Tensor, g: Tensor) -> Squares:
-    """x (n, ..., in), g (n, ..., out)."""
-    if x.dim() == 2:
+def _norms_of(layer: nn.Module, x: Tensor, gradients: Sequence[Tensor]) -> Squares:
+    """Squared norms (n,) of a layer's parameters, of one objective."""
+    (g,) = gradients
+    if isinstance(layer, nn.Linear) and x.dim() == 2:
         return {"weight": _square(g) * _square(x), "bias": _square(g)}
-    x, g = x.flatten(1, -2), g.flatten(1, -2)
-    return {
-        "weight": _product(g.transpose(1, 2).unsqueeze(1), x.unsqueeze(1)),
-        "bias": _square(g.sum(1)),
-    }
-
-
-def _convolution(layer: nn.Conv2d, x: Tensor, g: Tensor) -> Squares:
-    """x (n, in, h, w), g (n, out, h', w'): a sample's gradient is g times its unfolded patches."""
-    assert not isinstance(layer.padding, str)
-    found = []
-    size = fitting(2 * patch_bytes(layer, g), CHUNK, BUDGET)
-    for images, gradients in zip(x.split(size), g.split(size), strict=True):
-        patches = nn.functional.unfold(
-            images, layer.kernel_size, layer.dilation, layer.padding, layer.stride
-        )
-        columns = patches.view(len(images), layer.groups, -1, patches.shape[2]).transpose(2, 3)
-        found.append(
-            _product(
-                gradients.reshape(
-                    len(images), layer.groups, layer.out_channels // layer.groups, -1
-                ),
-                columns,
-            )
-        )
-    return {"weight": torch.cat(found), "bias": _square(g.sum((2, 3)))}
-
-
-def _batch_norm(layer: nn.modules.batchnorm._BatchNorm, x: Tensor, g: Tensor) -> Squares:
-    """x, g (n, c, ...): with running statistics a scale and a shift of each channel."""
-    assert layer.running_mean is not None and layer.running_var is not None
-    shape = (1, -1, *[1] * (x.dim() - 2))
-    normalised = (x - layer.running_mean.view(shape)) * (
-        layer.running_var.view(shape) + layer.eps
-    ).rsqrt()
-    over = tuple(range(2, x.dim()))
-    return {"weight": _square(_total(g * normalised, over)), "bias": _square(_total(g, over))}
-
-
-def _layer_norm(layer: nn.LayerNorm, x: Tensor, g: Tensor) -> Squares:
-    """x, g (n, ..., *normalised)."""
-    normalised = nn.functional.layer_norm(x, layer.normalized_shape, eps=layer.eps)
-    over = tuple(range(1, x.dim() - len(layer.normalized_shape)))
-    return {"weight": _square(_total(g * normalised, over)), "bias": _square(_total(g, over))}
+    if isinstance(layer, nn.Linear | nn.Conv2d):
+        products = [_product(rows, columns) for (rows,), columns in factors(layer, x, gradients)]
+        places = (2, 3) if isinstance(layer, nn.Conv2d) else tuple(range(1, g.dim() - 1))
+        return {"weight": torch.cat(products), "bias": _square(g.sum(places))}
+    inputs, over = normalised(layer, x)
+    return {"weight": _square(added_up(g * inputs, over)), "bias": _square(added_up(g, over))}
 
 
 def _product(rows: Tensor, columns: Tensor) -> Tensor:
@@ -172,7 +103,3 @@ def _square(values: Tensor) -> Tensor:
     found = flat.square().sum(1, dtype=torch.float64)
     # squares of values above 1.8e19 exceed float32; float64 for all takes twice the memory
     return found if found.isfinite().all() else flat.double().square().sum(1)
-
-
-def _total(values: Tensor, over: tuple[int, ...]) -> Tensor:
-    return values.sum(over) if over else values

@@ -9,7 +9,7 @@ non-finite importances, which the caller must check.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -36,13 +36,8 @@ def fisher_of_batches(
 
     It depends on how the batches are composed.
     """
-    total = _zeros(model)
-    count = 0
-    for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
-        for name, gradient in _gradients(model, batch.x, batch.y).items():
-            total[name] += gradient.square_()
-        count += 1
-    return {name: squares / max(count, 1) for name, squares in total.items()}
+    total = _total(model, data, run, batch_size, Tensor.square_, shuffle=shuffle)
+    return {name: squares / max(data.steps(batch_size), 1) for name, squares in total.items()}
 
 
 def output_sensitivity(
@@ -56,13 +51,8 @@ def output_sensitivity(
     def length(logits: Tensor, y: Tensor) -> Tensor:
         return logits.square().sum(1).mean()
 
-    total = _zeros(model)
-    count = 0
-    for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
-        for name, gradient in _gradients(model, batch.x, batch.y, length).items():
-            total[name] += gradient.abs_()
-        count += 1
-    return {name: values / max(count, 1) for name, values in total.items()}
+    total = _total(model, data, run, batch_size, Tensor.abs_, length, shuffle=shuffle)
+    return {name: values / max(data.steps(batch_size), 1) for name, values in total.items()}
 
 
 def ratio_quantile(first: Importance, second: Importance, share: float) -> float:
@@ -91,11 +81,7 @@ def gradient_sum(
     model: nn.Module, data: Samples | Mixture, run: Run, *, batch_size: int
 ) -> Importance:
     """Sum over batches of the gradient of the batch-mean cross-entropy."""
-    total = _zeros(model)
-    for batch in _passes(model, data, run, batch_size, shuffle=False):
-        for name, gradient in _gradients(model, batch.x, batch.y).items():
-            total[name] += gradient
-    return total
+    return _total(model, data, run, batch_size, lambda gradient: gradient)
 
 
 def gradient_difference(
@@ -164,13 +150,25 @@ def _passes(
         yield batch
 
 
-def _gradients(
-    model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy
+def _total(
+    model: nn.Module,
+    data: Samples | Mixture,
+    run: Run,
+    batch_size: int,
+    part: Callable[[Tensor], Tensor],
+    objective: Objective = cross_entropy,
+    *,
+    shuffle: bool = False,
 ) -> Importance:
-    """Gradient of the objective, by default of the mean cross-entropy."""
-    parameters = trainable(model)
-    loss = objective(model(x), y)
-    gradients = torch.autograd.grad(
-        loss, list(parameters.values()), allow_unused=True, materialize_grads=True
-    )
-    return dict(zip(parameters, gradients, strict=True))
+    """Sum over batches of `part` of the gradient of the objective."""
+    total, weights = _zeros(model), trainable(model)
+    for batch in _passes(model, data, run, batch_size, shuffle=shuffle):
+        gradients = torch.autograd.grad(
+            objective(model(batch.x), batch.y),
+            list(weights.values()),
+            allow_unused=True,
+            materialize_grads=True,
+        )
+        for name, gradient in zip(weights, gradients, strict=True):
+            total[name] += part(gradient)
+    return total

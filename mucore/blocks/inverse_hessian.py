@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -29,96 +28,72 @@ LISSA_PASSES = 100
 CG_ITERATIONS = 50
 
 
-@dataclass(frozen=True, kw_only=True)
-class Inverse:
-    """How to compute (H + ridge + damping)⁻¹ v, H the Hessian of the mean objective over a set, or
-    its Gauss-Newton matrix.
+def inverse_times(
+    model: nn.Module,
+    weights: Weights,
+    data: Mixture,
+    v: Tensor,
+    run: Run,
+    *,
+    objective: Objective,
+    solver: Literal["lissa", "cg_ggn", "cg_hessian"],
+    damping: float,
+    ridge: float,
+    scale: float,
+    iterations: int | None,
+    patience: int,
+    repetitions: int,
+    samples: int,
+    batch_size: int,
+) -> Solution:
+    """(H + ridge + damping)⁻¹ v, H the Hessian of the mean objective over a set, or the
+    Gauss-Newton matrix of the cross-entropy whatever the objective.
 
     Conjugate gradients work on `samples` samples chosen once; LiSSA draws a batch of all of them at
     each step, at most `LISSA_PASSES` times over the set. `scale`, `patience` and `repetitions` are
-    LiSSA's; `iterations` None means the solver's own limit.
+    LiSSA's; `iterations` None means the solver's own limit. The residual is that on the samples
+    used.
     """
+    used = data if solver == "lissa" else pick(data, samples, run)
+    gauss_newton = solver == "cg_ggn"
 
-    solver: Literal["lissa", "cg_ggn", "cg_hessian"]
-    damping: float
-    ridge: float
-    scale: float
-    iterations: int | None
-    patience: int
-    repetitions: int
-    samples: int
-    batch_size: int
+    def of_batch(batch: Batch, q: Tensor) -> Tensor:
+        if gauss_newton:
+            return gauss_newton_product(model, weights, batch, q)
+        return hessian_product(model, weights, batch, q, objective)
 
-    def solve(
-        self,
-        model: nn.Module,
-        weights: Weights,
-        data: Mixture,
-        v: Tensor,
-        run: Run,
-        *,
-        objective: Objective,
-    ) -> Solution:
-        """Gauss-Newton products take the cross-entropy's curvature whatever the objective. The
-        residual is that on the samples used.
-        """
-        used = data if self.solver == "lissa" else pick(data, self.samples, run)
+    def product_on(part: Mixture) -> Product:
+        def product(q: Tensor) -> Tensor:
+            total = total_over(part, run, batch_size, functools.partial(of_batch, q=q), q)
+            return total / len(used) + (ridge + damping) * q
 
-        def of_batch(batch: Batch, q: Tensor) -> Tensor:
-            if self.solver == "cg_ggn":
-                return gauss_newton_product(model, weights, batch, q)
-            return hessian_product(model, weights, batch, q, objective)
+        return product
 
-        def product_on(samples: Mixture) -> Product:
-            def product(q: Tensor) -> Tensor:
-                part = functools.partial(of_batch, q=q)
-                total = total_over(samples, run, self.batch_size, part, q)
-                return total / len(used) + (self.ridge + self.damping) * q
+    if solver != "lissa":
+        most = iterations or CG_ITERATIONS
+        tell = told(run, 2 * most + 1 if gauss_newton else most + 1)
+        partial = None
+        if gauss_newton:
+            heaviest = heaviest_part(model, used, run, batch_size)
 
-            return product
+            def partial(left_out: float) -> Product:
+                return tell(product_on(heaviest(left_out)))
 
-        product = product_on(used)
-        if self.solver != "lissa":
-            most = self.iterations or CG_ITERATIONS
-            gauss_newton = self.solver == "cg_ggn"
-            tell = told(run, 2 * most + 1 if gauss_newton else most + 1)
-            partial = None
-            if gauss_newton:
-                heaviest = heaviest_part(model, used, run, self.batch_size)
-
-                def partial(left_out: float) -> Product:
-                    return tell(product_on(heaviest(left_out)))
-
-            return conjugate_gradients(
-                tell(product), v, iterations=most, tolerance=solvers.TOLERANCE, partial=partial
-            )
-        most = self.iterations or LISSA_PASSES * data.steps(self.batch_size)
-        noisy = map(
-            told(run, most * self.repetitions), self._products(model, weights, data, run, objective)
+        return conjugate_gradients(
+            tell(product_on(used)), v, iterations=most, tolerance=solvers.TOLERANCE, partial=partial
         )
-        series = [
-            lissa(
-                noisy,
-                v,
-                damping=self.damping,
-                scale=self.scale,
-                iterations=most,
-                patience=self.patience,
-            )
-            for _ in range(self.repetitions)
-        ]
-        mean = torch.stack([x for x, _ in series]).mean(0)
-        return solution(product, mean, v, iterations=series[-1][1], tolerance=solvers.TOLERANCE)
 
-    def _products(
-        self, model: nn.Module, weights: Weights, data: Mixture, run: Run, objective: Objective
-    ) -> Iterator[Product]:
+    def batch_products() -> Iterator[Product]:
         """Products with the Hessian of one random batch each, without end."""
         while True:
-            for batch in data.batches(run, self.batch_size, shuffle=True, backward=True):
-                yield (
-                    lambda q, batch=batch: (
-                        hessian_product(model, weights, batch, q, objective) / len(batch)
-                        + self.ridge * q
-                    )
-                )
+            for batch in data.batches(run, batch_size, shuffle=True, backward=True):
+                yield lambda q, batch=batch: of_batch(batch, q) / len(batch) + ridge * q
+
+    most = iterations or LISSA_PASSES * data.steps(batch_size)
+    noisy = map(told(run, most * repetitions), batch_products())
+    series = [
+        lissa(noisy, v, damping=damping, scale=scale, iterations=most, patience=patience)
+        for _ in range(repetitions)
+    ]
+    mean, done = torch.stack([x for x, _ in series]).mean(0), series[-1][1]
+    return solution(product_on(used), mean, v, iterations=done, tolerance=solvers.TOLERANCE)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from mucore.engine.batch import Batch
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.losses import cross_entropy, predicted
+from mucore.engine.predict import logits_of
 from mucore.engine.run import Run
 
 Pool = Literal["all", "others"]
@@ -55,7 +56,6 @@ def random_label_loss(
     return loss
 
 
-@torch.no_grad()
 def runner_up_labels(
     model: nn.Module, samples: Samples, data: UnlearningData, run: Run, *, batch_size: int
 ) -> Tensor:
@@ -63,15 +63,13 @@ def runner_up_labels(
 
     For attributes (n, A) it is `likeliest_other`.
     """
-    model.eval()
     chosen = []
-    for batch in samples.batches(run, batch_size):
-        run.check()
+    for batch, logits in logits_of(model, samples, run, batch_size):
         if data.task == "attributes":
-            chosen.append(likeliest_other(model(batch.x), batch.y).cpu())
+            chosen.append(likeliest_other(logits, batch.y).cpu())
             continue
         allowed = data.other_labels(batch.y.cpu()).to(batch.y.device)
-        chosen.append(model(batch.x).masked_fill(~allowed, -torch.inf).argmax(1).cpu())
+        chosen.append(logits.masked_fill(~allowed, -torch.inf).argmax(1).cpu())
     return torch.cat(chosen)
 
 

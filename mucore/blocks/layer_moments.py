@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
+from mucore.engine.state import hooked
 
 BATCH = 64  # of large networks less, see engine/chunks.py
 INPUTS_NOT_FINITE = "the inputs of a layer are not finite"
@@ -76,22 +78,18 @@ def layer_moments(
         for name, layer in layers.items()
     }
 
-    def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...]], None]:
-        def hook(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-            columns = _columns(module, inputs[0])
-            moments[name] += (columns @ columns.T).to(moments[name])
+    def watch(name: str, module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        columns = _columns(module, inputs[0])
+        moments[name] += (columns @ columns.T).to(moments[name])
 
-        return hook
-
-    hooks = [layer.register_forward_pre_hook(watch(name)) for name, layer in layers.items()]
-    try:
-        total = samples.steps(batch_size)
+    hooks = (
+        layer.register_forward_pre_hook(partial(watch, name)) for name, layer in layers.items()
+    )
+    total = samples.steps(batch_size)
+    with hooked(hooks):
         for number, batch in enumerate(samples.batches(run, batch_size)):
             run.progress(f"moments of layer inputs: batch {number + 1} of {total}", number / total)
             model(batch.x)
-    finally:
-        for hook in hooks:
-            hook.remove()
     return moments
 
 

@@ -7,9 +7,7 @@ use it to forget, ECCV 2020.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +16,7 @@ from mucore.blocks import curvature, solvers
 from mucore.blocks.solvers import Solution
 from mucore.engine.data import Mixture, Samples
 from mucore.engine.losses import task_of
+from mucore.engine.predict import logits_of
 from mucore.engine.run import Run
 
 # The kernel is formed for at most so many logits in all, where the Jacobian that it comes from fits
@@ -48,10 +47,7 @@ class Linearised:
         minus one-hot.
         """
         found = []
-        for batch in samples.batches(self.run, self.batch_size):
-            self.run.check()
-            with torch.no_grad():
-                logits = self.model(batch.x)
+        for batch, logits in logits_of(self.model, samples, self.run, self.batch_size):
             logits.requires_grad_(True)
             found.append(torch.autograd.grad(objective(logits, batch), logits)[0].flatten())
         return torch.cat(found)
@@ -86,92 +82,70 @@ class Linearised:
         # a loss of attributes is a mean over them
         share = 1.0 if task_of(forget.labels) == "classes" else len(everything) / len(r)
         ridges = (len(everything) * mu, len(retain) * mu)
-        if len(r) <= KERNEL_ROWS and len(r) * self.size * r.element_size() <= JACOBIAN_BYTES:
-            self.run.scratch(len(r) * self.size * r.element_size() + 16 * len(r) ** 2)
+        number, size = r.element_size(), self.size
+        if len(r) <= KERNEL_ROWS and len(r) * size * number <= JACOBIAN_BYTES:
+            self.run.scratch(len(r) * size * number + 16 * len(r) ** 2)
             rows = curvature.jacobian_rows(
                 self.model, self.weights, everything, self.run, self.batch_size
             )
-            return _by_cholesky(rows, share, r, kept, ridges, tolerance)
+            kernel = _kernel_of(rows, share)
+            whole, rest = (
+                _by_cholesky(kernel[: len(part), : len(part)], part, ridge, tolerance)
+                for part, ridge in zip((r, r[:kept]), ridges, strict=True)
+            )
+            return whole, rest
         # a sketch, its test vectors, and four of their size in double precision while they are
         # made into a preconditioner
-        row = SKETCH * (2 * r.element_size() + 4 * 8) + 10 * r.element_size()
-        self.run.scratch(3 * self.size * r.element_size() + row * len(r))
+        self.run.scratch(3 * size * number + (SKETCH * (2 * number + 4 * 8) + 10 * number) * len(r))
+        tell = solvers.told(self.run, SKETCH + 2 * iterations + 2)
 
-        def kernel(samples: Samples | Mixture, vector: Tensor) -> Tensor:
-            return share * self.product(samples, self.transposed(samples, vector))
+        def kernel_on(samples: Samples | Mixture) -> solvers.Product:
+            return tell(
+                lambda vector: share * self.product(samples, self.transposed(samples, vector))
+            )
 
-        return _by_gradients(
-            kernel, everything, retain, r, kept, ridges, iterations, tolerance, self.run
+        # one sketch serves both. The first solution is no start for the second: it leaves more
+        # than nothing does, as the ridges differ
+        test = torch.zeros(len(r), min(SKETCH, kept), dtype=torch.float64)
+        test[:kept] = torch.randn(
+            kept, test.shape[1], generator=self.run.rng("sketch"), dtype=torch.float64
         )
+        test = test.to(r)
+        products = kernel_on(everything), kernel_on(retain)
+        sketch = torch.stack([products[0](column) for column in test.T], 1)
+        whole, rest = (
+            solvers.conjugate_gradients(
+                lambda q, product=product, ridge=ridge: product(q) + ridge * q,
+                r[:count],
+                iterations=iterations,
+                tolerance=tolerance,
+                precondition=solvers.nystrom(sketch[:count], test[:count], ridge),
+            )
+            for product, ridge, count in zip(products, ridges, (len(r), kept), strict=True)
+        )
+        return whole, rest
 
 
-def _by_cholesky(
-    jacobian: Tensor,
-    share: float,
-    r: Tensor,
-    kept: int,
-    ridges: tuple[float, float],
-    tolerance: float,
-) -> tuple[Solution, Solution]:
-    """Both systems with the kernel in full, in float64."""
-    rows = jacobian.cpu() if jacobian.device.type == "mps" else jacobian  # which has no float64
+def _kernel_of(jacobian: Tensor, share: float) -> Tensor:
+    """share · J Jᵀ in float64, on the CPU where the device has none."""
+    rows = jacobian.cpu() if jacobian.device.type == "mps" else jacobian
     kernel = torch.zeros(len(rows), len(rows), dtype=torch.float64, device=rows.device)
     for part in rows.split(COLUMNS, 1):
         kernel += share * part.double() @ part.double().T
-    found = []
-    for size, ridge in zip((len(r), kept), ridges, strict=True):
-        mine = kernel[:size, :size] + ridge * torch.eye(
-            size, dtype=torch.float64, device=rows.device
-        )
-        right = r[:size].to(mine)
-        factor, broken = torch.linalg.cholesky_ex(mine)
-        x = (
-            torch.full_like(right, torch.nan)
-            if broken
-            else torch.cholesky_solve(right.unsqueeze(1), factor).squeeze(1)
-        )
-        solved = solvers.solution(
-            lambda vector, mine=mine: mine @ vector, x, right, iterations=1, tolerance=tolerance
-        )
-        found.append(replace(solved, x=x.to(r)))
-    return found[0], found[1]
+    return kernel
 
 
-def _by_gradients(
-    kernel: Callable[[Samples | Mixture, Tensor], Tensor],
-    everything: Mixture,
-    retain: Samples,
-    r: Tensor,
-    kept: int,
-    ridges: tuple[float, float],
-    iterations: int,
-    tolerance: float,
-    run: Run,
-) -> tuple[Solution, Solution]:
-    """Both systems by conjugate gradients on products with the kernel; one sketch of it serves
-    both. The first solution is no start for the second: it leaves more than nothing does, as the
-    ridges differ.
-    """
-    tell = solvers.told(run, SKETCH + 2 * iterations + 2)
-    test = torch.zeros(len(r), min(SKETCH, kept), dtype=torch.float64)
-    # so that it serves both
-    test[:kept] = torch.randn(kept, test.shape[1], generator=run.rng("sketch"), dtype=torch.float64)
-    test = test.to(r)
-    whole_kernel = tell(partial(kernel, everything))
-    retain_kernel = tell(partial(kernel, retain))
-    sketch = torch.stack([whole_kernel(column) for column in test.T], 1)
-    whole = solvers.conjugate_gradients(
-        lambda q: whole_kernel(q) + ridges[0] * q,
-        r,
-        iterations=iterations,
-        tolerance=tolerance,
-        precondition=solvers.nystrom(sketch, test, ridges[0]),
+def _by_cholesky(kernel: Tensor, r: Tensor, ridge: float, tolerance: float) -> Solution:
+    """α of (kernel + ridge) α = r in float64."""
+    matrix = kernel + ridge * torch.eye(len(r), dtype=torch.float64, device=kernel.device)
+    right = r.to(matrix)
+    factor, broken = torch.linalg.cholesky_ex(matrix)
+    x = (
+        torch.full_like(right, torch.nan)
+        if broken
+        else torch.cholesky_solve(right.unsqueeze(1), factor).squeeze(1)
     )
-    rest = solvers.conjugate_gradients(
-        lambda q: retain_kernel(q) + ridges[1] * q,
-        r[:kept],
-        iterations=iterations,
-        tolerance=tolerance,
-        precondition=solvers.nystrom(sketch[:kept], test[:kept], ridges[1]),
+    solved = solvers.solution(
+        lambda vector: matrix @ vector, x, right, iterations=1, tolerance=tolerance
     )
-    return whole, rest
+    return replace(solved, x=x.to(r))

@@ -15,6 +15,7 @@ from mucore.engine.chunks import Kind, chunk
 from mucore.engine.data import Samples
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import choices, cross_entropy, task_of
+from mucore.engine.predict import logits_of
 from mucore.engine.run import Run
 
 H = 0.01  # length of each entry of the finite difference, in units of normalised pixels
@@ -24,14 +25,11 @@ PATIENCE = 4  # epochs without a lower loss that end training on held-out data
 SMALLEST = 1e-10  # floor of a probability in a divergence
 
 
-@torch.no_grad()
 def confidence_score(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     """−ln p_y (n,) on the CPU, in eval mode: the order of 1 − p_y, without its ties near 1."""
-    model.eval()
     scores = [torch.zeros(0)]
-    for batch in samples.batches(run, _size(model, samples, "passing")):
-        run.check()
-        scores.append(cross_entropy(model(batch.x), batch.y, reduction="none").cpu())
+    for batch, logits in logits_of(model, samples, run, _size(model, samples, "passing")):
+        scores.append(cross_entropy(logits, batch.y, reduction="none").cpu())
     return torch.cat(scores)
 
 
@@ -89,15 +87,12 @@ def heldout_score(
     return symmetric_divergence(answers(model, samples, run), answers(moved, samples, run))
 
 
-@torch.no_grad()
 def answers(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     """Probabilities (n, C) on the CPU, in eval mode; for attributes (n, 2 A), two answers each."""
-    model.eval()
     found = []
-    for batch in samples.batches(run, _size(model, samples, "passing")):
-        run.check()
-        logits = choices(model(batch.x).float(), task_of(batch.y))
-        found.append(torch.softmax(logits, 1).view(len(batch), -1).cpu())
+    for batch, logits in logits_of(model, samples, run, _size(model, samples, "passing")):
+        each = choices(logits.float(), task_of(batch.y))
+        found.append(torch.softmax(each, 1).view(len(batch), -1).cpu())
     return torch.cat(found)
 
 

@@ -21,6 +21,7 @@ from mucore.blocks.sample_squares import summed_squares, trainable
 from mucore.catalog.cards import Task
 from mucore.engine.data import Samples
 from mucore.engine.losses import task_of
+from mucore.engine.predict import logits_of
 from mucore.engine.run import Run
 
 TINY = 1e-100  # probability of all classes left, below which none of them adds anything
@@ -111,9 +112,9 @@ def _passes(
     if not len(data):  # where no column counts; `split` would give one empty part
         return
     positions = torch.arange(len(data)).split(batch_size)
-    for rows, batch in zip(positions, data.batches(run, batch_size), strict=True):
-        run.check()
-        yield rows, model(batch.x).double()
+    passes = logits_of(model, data, run, batch_size)
+    for rows, (_, logits) in zip(positions, passes, strict=True):
+        yield rows, logits.double()
 
 
 def _bins(sizes: Tensor) -> Tensor:

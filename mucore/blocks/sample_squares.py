@@ -9,8 +9,8 @@ Squares are dictionaries by parameter name, each tensor of its parameter's shape
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -18,11 +18,12 @@ from torch.func import functional_call
 
 from mucore.engine.chunks import patch_bytes
 from mucore.engine.losses import cross_entropy
+from mucore.engine.state import hooked
 from mucore.fitting import BUDGET, fitting
 
 Squares = dict[str, Tensor]
 # (layer, its input, gradients of its output, one an objective) -> a value by parameter name
-Form = Callable[[Any, Tensor, Sequence[Tensor]], Squares]
+Form = Callable[[nn.Module, Tensor, Sequence[Tensor]], Squares]
 # logits (n, C) and whatever labels the caller has -> a sum over samples (), or several (K,)
 Objective = Callable[[Tensor, Tensor], Tensor]
 
@@ -61,14 +62,11 @@ def squares_by_layer(
     model: nn.Module, x: Tensor, y: Tensor, objective: Objective = cross_entropy_sum
 ) -> Squares | None:
     """`summed_squares` layer by layer; None where the network does not allow it."""
-    return by_layer(
-        model,
-        x,
-        y,
-        objective,
-        form_of=_squares_of,
-        of_copies=lambda slopes: slopes.square().sum(0, keepdim=True),
-    )
+
+    def of_copies(slopes: Tensor) -> Tensor:
+        return slopes.square().sum(0, keepdim=True)
+
+    return by_layer(model, x, y, objective, form=_squares_of, of_copies=of_copies)
 
 
 def squares_one_by_one(
@@ -101,54 +99,48 @@ def by_layer(
     y: Tensor,
     objective: Objective,
     *,
-    form_of: Callable[[nn.Module], Form | None],
+    form: Form,
     of_copies: Callable[[Tensor], Tensor],
 ) -> Squares | None:
-    """What `form_of` computes from the input and the output gradients of every layer, by parameter
+    """What `form` computes from the input and the output gradients of every layer, by parameter
     name; one backward pass an objective for all samples.
 
     `of_copies` does the same from the gradients (n, tokens, d) of what is added to every sample
-    alike, and is summed over objectives. None where a layer has no form, or the network uses one in
-    a way that no form covers (see `summed_squares`).
+    alike, and is summed over objectives. None where a layer has no closed form, or the network uses
+    one in a way that none covers (see `summed_squares`).
     """
     layers = {
         name: module
         for name, module in model.named_modules()
         if any(p.requires_grad for p in module.parameters(recurse=False))
     }
-    own = layers.pop("") if "" in layers and form_of(model) is None else nn.Module()
+    own = layers.pop("") if "" in layers and not has_form(model) else nn.Module()
     apart = {name: p for name, p in own.named_parameters(recurse=False) if p.requires_grad}
-    if any(p.dim() != 3 or len(p) != 1 for p in apart.values()) or any(
-        form_of(module) is None for module in layers.values()
-    ):
+    added = all(p.dim() == 3 and len(p) == 1 for p in apart.values())
+    if not (added and all(map(has_form, layers.values()))):
         return None
     found: Squares = {}
     calls: Counter[str] = Counter()
     objectives = 1
 
-    def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]:
-        def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-            calls[name] += len(inputs[0]) == len(x)
-            form = form_of(module)
-            seen = inputs[0].detach()
-            gradients: list[Tensor] = []
-            assert form is not None
+    def watch(name: str, module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        calls[name] += len(inputs[0]) == len(x)
+        seen = inputs[0].detach()
+        gradients: list[Tensor] = []
 
-            def arrived(gradient: Tensor) -> None:
-                gradients.append(gradient)
-                if len(gradients) == objectives:
-                    for parameter, values in form(module, seen, gradients).items():
-                        found[f"{name}.{parameter}" if name else parameter] = values
-                    gradients.clear()
+        def arrived(gradient: Tensor) -> None:
+            gradients.append(gradient)
+            if len(gradients) == objectives:
+                for parameter, values in form(module, seen, gradients).items():
+                    found[f"{name}.{parameter}" if name else parameter] = values
+                gradients.clear()
 
-            # A tensor hook set now still sees the gradient of this layer's output when an in-place
-            # activation overwrites it next.
-            output.register_hook(arrived)
+        # A tensor hook set now still sees the gradient of this layer's output when an in-place
+        # activation overwrites it next.
+        output.register_hook(arrived)
 
-        return hook
-
-    hooks = [module.register_forward_hook(watch(name)) for name, module in layers.items()]
-    try:
+    hooks = (module.register_forward_hook(partial(watch, name)) for name, module in layers.items())
+    with hooked(hooks):
         # Asking for the input's gradient alone spares the weight gradients, which are about to be
         # computed sample by sample.
         x = x.detach().requires_grad_(True)
@@ -165,105 +157,93 @@ def by_layer(
             for name, slope in zip(copies, slopes, strict=False):
                 values = of_copies(slope)
                 found[name] = found[name] + values if name in found else values
-    finally:
-        for hook in hooks:
-            hook.remove()
     wanted = trainable(model)
     if any(calls[name] != 1 for name in layers) or not found.keys() >= wanted.keys():
         return None
     return {name: found[name] for name in wanted}
 
 
-def _squares_of(module: nn.Module) -> Form | None:
-    """The closed form of the sums of squares of a layer; None where there is none."""
-    # a subclass that computes something else, such as a norm with its activation, has no form here
-    kind = type(module).forward
-    if kind is nn.Linear.forward:
-        return _linear
-    if isinstance(module, nn.Conv2d) and kind is nn.Conv2d.forward:
-        return (
-            _convolution
-            if module.padding_mode == "zeros" and not isinstance(module.padding, str)
-            else None
-        )
-    if (
-        isinstance(module, nn.modules.batchnorm._BatchNorm)
-        and kind is nn.BatchNorm2d.forward
-        and module.track_running_stats
-    ):
-        return _batch_norm
-    if kind is nn.LayerNorm.forward:
-        return _layer_norm
-    return None
+# -- layers of which the gradient of each sample has a closed form
 
 
-def _linear(layer: nn.Linear, x: Tensor, gradients: Sequence[Tensor]) -> Squares:
-    """x (n, ..., in), gradients (n, ..., out)."""
-    x = x.unsqueeze(1) if x.dim() == 2 else x.flatten(1, -2)
-    rows = [g.reshape(*x.shape[:2], -1).transpose(1, 2).unsqueeze(1) for g in gradients]
-    found = {"weight": squared_products(rows, x.unsqueeze(1))[0]}
-    return found if layer.bias is None else {**found, "bias": _squared_sums(rows)[0]}
-
-
-def _convolution(layer: nn.Conv2d, x: Tensor, gradients: Sequence[Tensor]) -> Squares:
-    """x (n, in, h, w), gradients (n, out, h', w'): a sample's gradient of the weights is the one of
-    its output times its unfolded patches.
+def has_form(layer: nn.Module) -> bool:
+    """Whether a layer's gradients are among those below. A subclass that computes something else,
+    such as a norm with its activation, is not.
     """
+    kind = type(layer).forward
+    if isinstance(layer, nn.Conv2d):
+        plain = layer.padding_mode == "zeros" and not isinstance(layer.padding, str)
+        return kind is nn.Conv2d.forward and plain
+    if isinstance(layer, nn.modules.batchnorm._BatchNorm):
+        return kind is nn.BatchNorm2d.forward and layer.track_running_stats
+    return kind in (nn.Linear.forward, nn.LayerNorm.forward)
+
+
+def factors(
+    layer: nn.Linear | nn.Conv2d, x: Tensor, gradients: Sequence[Tensor]
+) -> Iterator[tuple[list[Tensor], Tensor]]:
+    """Each sample's gradient of the weights is rows times columns: rows (n, groups, filters,
+    places) for each of `gradients`, and columns (n, groups, places, weights), of a part of the
+    samples after the other.
+
+    x is (n, ..., in) and gradients (n, ..., out) of a linear layer; of a convolution (n, in, h, w)
+    and (n, out, h', w'), whose columns are unfolded patches.
+    """
+    if isinstance(layer, nn.Linear):
+        x = x.unsqueeze(1) if x.dim() == 2 else x.flatten(1, -2)
+        rows = [g.reshape(*x.shape[:2], -1).transpose(1, 2).unsqueeze(1) for g in gradients]
+        yield rows, x.unsqueeze(1)
+        return
     assert not isinstance(layer.padding, str)
     shape = (layer.groups, layer.out_channels // layer.groups, -1)
-    squares = layer.weight.new_zeros(shape[0], shape[1], layer.weight[0].numel())
-    bias = layer.weight.new_zeros(shape[:2])
     size = fitting(2 * patch_bytes(layer, gradients[0]), CHUNK, BUDGET)
     for images, *parts in zip(x.split(size), *(g.split(size) for g in gradients), strict=True):
         patches = nn.functional.unfold(
             images, layer.kernel_size, layer.dilation, layer.padding, layer.stride
         )
         columns = patches.view(len(images), layer.groups, -1, patches.shape[2]).transpose(2, 3)
-        rows = [part.reshape(len(images), *shape) for part in parts]
-        squares += squared_products(rows, columns)
-        if layer.bias is not None:
-            bias += _squared_sums(rows)
-    found = {"weight": squares.reshape(layer.weight.shape)}
-    return found if layer.bias is None else {**found, "bias": bias.flatten()}
+        yield [part.reshape(len(images), *shape) for part in parts], columns
 
 
-def _batch_norm(
-    layer: nn.modules.batchnorm._BatchNorm, x: Tensor, gradients: Sequence[Tensor]
-) -> Squares:
-    """x, gradients (n, c, ...): with running statistics a scale and a shift of each channel."""
+def normalised(layer: nn.Module, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
+    """What a norm multiplies with its weights, in the shape of x, and the dimensions over which a
+    sample's gradients add up.
+    """
+    if isinstance(layer, nn.LayerNorm):  # (n, ..., *normalised)
+        positions = tuple(range(1, x.dim() - len(layer.normalized_shape)))
+        return nn.functional.layer_norm(x, layer.normalized_shape, eps=layer.eps), positions
+    assert isinstance(layer, nn.modules.batchnorm._BatchNorm)  # (n, c, ...), running statistics
     assert layer.running_mean is not None and layer.running_var is not None
     shape = (1, -1, *[1] * (x.dim() - 2))
-    normalised = (x - layer.running_mean.view(shape)) * (
-        layer.running_var.view(shape) + layer.eps
-    ).rsqrt()
-    return _scale_and_shift(normalised, gradients, tuple(range(2, x.dim())))
+    deviation = (layer.running_var.view(shape) + layer.eps).rsqrt()
+    return (x - layer.running_mean.view(shape)) * deviation, tuple(range(2, x.dim()))
 
 
-def _layer_norm(layer: nn.LayerNorm, x: Tensor, gradients: Sequence[Tensor]) -> Squares:
-    """x, gradients (n, ..., *normalised)."""
-    normalised = nn.functional.layer_norm(x, layer.normalized_shape, eps=layer.eps)
-    over = tuple(range(1, x.dim() - len(layer.normalized_shape)))  # positions
-    found = _scale_and_shift(normalised, gradients, over)
-    return {"weight": found["weight"]} if layer.bias is None else found
+def added_up(values: Tensor, over: tuple[int, ...]) -> Tensor:
+    return values.sum(over) if over else values
 
 
-def _scale_and_shift(
-    normalised: Tensor, gradients: Sequence[Tensor], over: tuple[int, ...]
-) -> Squares:
-    """Of y = weight · normalised + bias, where a sample has several values along `over`."""
+def _squares_of(layer: nn.Module, x: Tensor, gradients: Sequence[Tensor]) -> Squares:
+    """The sums of squares of a layer's parameters, over samples and objectives."""
+    if isinstance(layer, nn.Linear | nn.Conv2d):
+        groups = layer.groups if isinstance(layer, nn.Conv2d) else 1
+        filters, *shape = layer.weight.shape
+        weight = layer.weight.new_zeros(groups, filters // groups, layer.weight[0].numel())
+        bias = layer.weight.new_zeros(groups, filters // groups)
+        for rows, columns in factors(layer, x, gradients):
+            weight += squared_products(rows, columns)
+            if layer.bias is not None:
+                bias += torch.stack([row.sum(3).square().sum(0) for row in rows]).sum(0)
+        return {"weight": weight.view(filters, *shape), "bias": bias.flatten()}
+    inputs, over = normalised(layer, x)
 
     def squares(values: Tensor) -> Tensor:
-        return (values.sum(over) if over else values).square().sum(0)
+        return added_up(values, over).square().sum(0)
 
     return {
-        "weight": torch.stack([squares(g * normalised) for g in gradients]).sum(0),
+        "weight": torch.stack([squares(g * inputs) for g in gradients]).sum(0),
         "bias": torch.stack([squares(g) for g in gradients]).sum(0),
     }
-
-
-def _squared_sums(rows: Sequence[Tensor]) -> Tensor:
-    """(groups, filters) of gradients (n, groups, filters, places) of what is added everywhere."""
-    return torch.stack([row.sum(3).square().sum(0) for row in rows]).sum(0)
 
 
 def squared_products(rows: Sequence[Tensor], columns: Tensor) -> Tensor:

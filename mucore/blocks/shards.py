@@ -99,14 +99,8 @@ class Sharded:
                 (number - first + 1) / (len(slices) - first),
             ):
                 what = f"shard {shard + 1} of {len(self.parts)}"
-                fit(
-                    model,
-                    [phase],
-                    inner,
-                    epochs=budget[number],
-                    optimizer=Optimizer.of(self.recipe),
-                    what=what,
-                )
+                optimizer = Optimizer.of(self.recipe)
+                fit(model, [phase], inner, epochs=budget[number], optimizer=optimizer, what=what)
             if inner.status == "diverged":
                 run.mark(inner.status, f"{what}: {inner.stop_reason}")
             states.append(copy_state(model))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 
 from mucore.engine.data import Samples
-from mucore.engine.predict import accuracy, accuracy_above, accuracy_below
+from mucore.engine.predict import accuracy, accuracy_between
 from mucore.engine.run import Run
 from mucore.engine.state import copy_state
 
@@ -53,7 +53,7 @@ class CrossedOver:
 
     def __call__(self, model: nn.Module, epoch: int) -> str | None:
         forgotten = accuracy(model, self.forget, self.run)
-        unseen = accuracy_above(model, self.validation, self.run, forgotten)
+        unseen = accuracy_between(model, self.validation, self.run, above=forgotten)
         if unseen is None:
             self.before = forgotten, copy_state(model)
             return None
@@ -94,48 +94,28 @@ class Dropped:
         )
 
 
-@dataclass
-class Gone:
-    """Ends when a set is predicted with an accuracy of at most `target`, in 0..1."""
+def until_gone(kept: Samples, forget: Samples, run: Run, drop: float) -> Rule:
+    """Ends when `forget` is predicted with an accuracy of GONE at most, or `kept` worse by `drop`;
+    looks before the first epoch and every `LOOK_EVERY` epochs, at a part of both.
 
-    forget: Samples
-    run: Run
-    target: float
+    Projection prevents just that fall, so without a target the last epoch would be PGU's only end.
+    """
+    kept, forget = (
+        samples.draw(LOOK_AT, run.rng(f"look/{samples.role}")) for samples in (kept, forget)
+    )
+    dropped = Dropped(kept, run, drop)
 
-    def __call__(self, model: nn.Module, epoch: int) -> str | None:
+    def rule(model: nn.Module, epoch: int) -> str | None:
+        if (epoch + 1) % LOOK_EVERY:
+            return None
+        if (reason := dropped(model, epoch)) is not None:
+            return reason
         # seldom more than the first samples are read, as above the target a look ends early
-        at_most = math.nextafter(self.target, math.inf)
-        reached = accuracy_below(model, self.forget, self.run, at_most)
+        reached = accuracy_between(model, forget, run, below=math.nextafter(GONE, math.inf))
         return (
             None
             if reached is None
             else f"forget accuracy was down to {reached:.3g} {moment(epoch)}"
         )
 
-
-def first_of(*rules: Rule, every: int = 1) -> Rule:
-    """The first reason of several rules, asked before the first epoch and every `every` epochs."""
-
-    def rule(model: nn.Module, epoch: int) -> str | None:
-        if (epoch + 1) % every:
-            return None
-        for each in rules:
-            reason = each(model, epoch)
-            if reason is not None:
-                return reason
-        return None
-
     return rule
-
-
-def until_gone(kept: Samples, forget: Samples, run: Run, drop: float) -> Rule:
-    """Ends when `forget` is predicted with an accuracy of GONE at most, or `kept` worse by `drop`;
-    looks seldom, at a part of both.
-
-    Projection prevents just that fall, so without a target the last epoch would be PGU's only end.
-    """
-
-    def part(samples: Samples) -> Samples:
-        return samples.draw(LOOK_AT, run.rng(f"look/{samples.role}"))
-
-    return first_of(Dropped(part(kept), run, drop), Gone(part(forget), run, GONE), every=LOOK_EVERY)

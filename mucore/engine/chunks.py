@@ -1,9 +1,9 @@
 """How many samples go through a network at once where a pass may be cut as one likes.
 
 Sums of floating-point numbers depend on where they are cut, so a chunk must not hang on what else
-the machine does: it follows from the network and the size of an image alone, as long as memory is
-there. Small networks keep the chunk that the caller names, and with it their results bit for bit;
-larger ones get half of it, a quarter, and so on, until it stays below `BUDGET`.
+the machine does: it follows from the network and the size of an image alone. Small networks keep
+the chunk that the caller names, and with it their results bit for bit; larger ones get half of it,
+a quarter, and so on, until it stays below `BUDGET`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import psutil
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.state import hooked, modes_kept
 from mucore.fitting import BUDGET, fitting
 
-# A chunk of so few bytes is taken without asking what is free.
-SURE = 2**28
 Kind = Literal["graph", "passing", "patches"]
 
 
@@ -57,16 +56,9 @@ def chunk(
 ) -> int:
     """How many samples of `shape` (c, h, w) to take at once: `most`, or so many halvings of it that
     `times` their `kind` of `Sizes` stays within the budget; at least 1.
-
-    Where the device itself is short of memory the chunk shrinks further: then alone it depends on
-    the moment.
     """
     size = times * getattr(sizes_of(model, shape), kind)
-    found = fitting(size, most, BUDGET)
-    if found * size <= SURE:
-        return found
-    device = next((p.device for p in model.parameters()), torch.device("cpu"))
-    return fitting(size, found, free_bytes(device) / 2)
+    return fitting(size, most, BUDGET)
 
 
 def patch_bytes(layer: nn.Conv2d | nn.Linear, output: Tensor) -> int:
@@ -105,34 +97,25 @@ def _pass(model: nn.Module, count: int, shape: Sequence[int]) -> tuple[int, int,
         if isinstance(module, nn.Conv2d | nn.Linear):
             patches.append(count * patch_bytes(module, output.reshape(count, -1)))
 
-    hooks = [
-        module.register_forward_hook(watch)
-        for module in model.modules()
-        if not any(True for _ in module.children())
-    ]
-    try:
-        with (
-            _learning_in_eval_mode(model),
-            torch.enable_grad(),
-            torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t),
-        ):
-            model(like.new_zeros((count, *shape)))
-    finally:
-        for hook in hooks:
-            hook.remove()
+    leaves = [module for module in model.modules() if not any(True for _ in module.children())]
+    with (
+        hooked(module.register_forward_hook(watch) for module in leaves),
+        _learning_in_eval_mode(model),
+        torch.enable_grad(),
+        torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t),
+    ):
+        model(like.new_zeros((count, *shape)))
     return sum(t.untyped_storage().nbytes() for t in saved.values()), max(passing), max(patches)
 
 
 @contextlib.contextmanager
 def _learning_in_eval_mode(model: nn.Module) -> Generator[None]:
     """While open, every parameter asks for a gradient and no statistic moves."""
-    modes = [(module, module.training) for module in model.modules()]
     learning = [(p, p.requires_grad) for p in model.parameters()]
-    try:
-        model.eval().requires_grad_(True)
-        yield
-    finally:
-        for module, mode in modes:
-            module.training = mode
-        for p, wanted in learning:
-            p.requires_grad_(wanted)
+    with modes_kept(model):
+        try:
+            model.eval().requires_grad_(True)
+            yield
+        finally:
+            for p, wanted in learning:
+                p.requires_grad_(wanted)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -54,8 +54,7 @@ class TensorImages:
     ):
         self.pixels = pixels.to(device)
         self.shape = (pixels.shape[1], pixels.shape[2], pixels.shape[3])
-        self.mean = torch.tensor(mean, device=device).view(-1, 1, 1)
-        self.std = torch.tensor(std, device=device).view(-1, 1, 1)
+        self.mean, self.std = (_per_channel(each, device) for each in (mean, std))
 
     def take(self, positions: Tensor) -> Tensor:
         return self.pixels[sent(positions, self.pixels.device)]
@@ -82,8 +81,7 @@ class StreamedImages:
         self.files, self.device = files, device
         _, channels, height, width = files.shape
         self.shape = (channels, height, width)
-        self.mean = torch.tensor(mean, device=device).view(-1, 1, 1)
-        self.std = torch.tensor(std, device=device).view(-1, 1, 1)
+        self.mean, self.std = (_per_channel(each, device) for each in (mean, std))
 
     def take(self, positions: Tensor) -> Tensor:
         return self.files.take(positions).to(self.device)
@@ -91,6 +89,10 @@ class StreamedImages:
     def prefetch(self, positions: Tensor) -> None:
         if isinstance(self.files, FileImages):
             self.files.prefetch(positions)
+
+
+def _per_channel(values: Sequence[float], device: torch.device | str) -> Tensor:
+    return torch.tensor(values, device=device).view(-1, 1, 1)
 
 
 class Inputs:
@@ -130,8 +132,69 @@ class MaskedImages:
         return torch.where(self.mask, (self.mean * 255).round().to(pixels.dtype), pixels)
 
 
+class Source:
+    """What a phase of training iterates: a set, several, or batches that a method makes up."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def name(self) -> str:
+        """Names the random stream of its order, `order/NAME`."""
+        raise NotImplementedError
+
+    def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
+        """How many batches `batches` gives."""
+        count = len(self)
+        # A batch of one that the caller asked for, or that is all there is, stays: leaving it out
+        # would leave out everything.
+        skipped = skip_single and count % batch_size == 1 and count > 1 and batch_size > 1
+        return -(-count // batch_size) - skipped
+
+    def batches(
+        self,
+        run: Run,
+        batch_size: int,
+        *,
+        augment: bool = False,
+        shuffle: bool = False,
+        backward: bool = False,
+        skip_single: bool = False,
+    ) -> Iterator[Batch]:
+        """Batches in fixed order, or shuffled.
+
+        `augment` crops and flips where the data set allows it. Each role has streams of its own
+        (`order/retain`, `augment/retain`, ...), so that a pass over one set moves no other's.
+        `backward` only tells the counter that gradients follow. `skip_single` leaves out a last
+        batch of one sample, which batch norm in training mode cannot digest.
+        """
+        order = self._order(run, batch_size, shuffle=shuffle, skip_single=skip_single)
+        for chosen, following in zip_longest(order, order[1:]):
+            batch = self._batch(run, chosen, augment=augment, backward=backward)
+            if following is not None:
+                self._prefetch(following)
+            yield batch
+
+    def _order(
+        self, run: Run, batch_size: int, *, shuffle: bool, skip_single: bool
+    ) -> Sequence[Tensor]:
+        """Places 0..len-1 in batches, (b,) int64 each."""
+        order = (
+            torch.randperm(len(self), generator=run.rng(f"order/{self.name()}"))
+            if shuffle
+            else torch.arange(len(self))
+        )
+        return order.split(batch_size)[: self.steps(batch_size, skip_single=skip_single)]
+
+    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
+        """The samples at places `chosen` (b,)."""
+        raise NotImplementedError
+
+    def _prefetch(self, following: Tensor) -> None:
+        """Begin to read what is asked for next."""
+
+
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(Source):
     """A set of samples to iterate in batches; cheap to cut and to relabel, never to be mutated.
 
     `positions` index `images`, `labels` and `ids` are aligned with them; labels of attributes are
@@ -175,36 +238,6 @@ class Samples:
         order = ids.argsort()
         return replace(self, positions=positions[order], labels=labels[order], ids=ids[order])
 
-    def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
-        """How many batches `batches` gives."""
-        return _steps(len(self), batch_size, skip_single=skip_single)
-
-    def batches(
-        self,
-        run: Run,
-        batch_size: int,
-        *,
-        augment: bool = False,
-        shuffle: bool = False,
-        backward: bool = False,
-        skip_single: bool = False,
-    ) -> Iterator[Batch]:
-        """Batches in fixed order, or shuffled.
-
-        `augment` crops and flips where the data set allows it. Each role has streams of its own
-        (`order/retain`, `augment/retain`, ...), so that a pass over one set moves no other's.
-        `backward` only tells the counter that gradients follow. `skip_single` leaves out a last
-        batch of one sample, which batch norm in training mode cannot digest.
-        """
-        order = _order(
-            len(self), self.role, run, batch_size, shuffle=shuffle, skip_single=skip_single
-        )
-        for chosen, following in zip_longest(order, order[1:]):
-            batch = self._batch(run, chosen, augment=augment, backward=backward)
-            if following is not None and isinstance(self.images, StreamedImages):
-                self.images.prefetch(self.positions[following])
-            yield batch
-
     def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
         run.count_reads(self.role, len(chosen), backward=backward)
         pixels = self.images.take(self.positions[chosen])
@@ -219,9 +252,16 @@ class Samples:
             torch.zeros(len(chosen), dtype=torch.int64, device=x.device),
         )
 
+    def name(self) -> str:
+        return self.role
+
+    def _prefetch(self, following: Tensor) -> None:
+        if isinstance(self.images, StreamedImages):
+            self.images.prefetch(self.positions[following])
+
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(Source):
     """Several sets shuffled together; `Batch.part` says which set a sample came from."""
 
     sets: tuple[Samples, ...]
@@ -229,94 +269,37 @@ class Mixture:
     def __len__(self) -> int:
         return sum(len(samples) for samples in self.sets)
 
-    def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
-        """How many batches `batches` gives."""
-        return _steps(len(self), batch_size, skip_single=skip_single)
+    def name(self) -> str:
+        return "+".join(samples.role for samples in self.sets if len(samples))
 
-    def batches(
-        self,
-        run: Run,
-        batch_size: int,
-        *,
-        augment: bool = False,
-        shuffle: bool = False,
-        backward: bool = False,
-        skip_single: bool = False,
-    ) -> Iterator[Batch]:
-        source = torch.cat([torch.full((len(s),), number) for number, s in enumerate(self.sets)])
-        inner = torch.cat([torch.arange(len(s)) for s in self.sets])
-        role = "+".join(samples.role for samples in self.sets if len(samples))
-        for chosen in _order(
-            len(self), role, run, batch_size, shuffle=shuffle, skip_single=skip_single
-        ):
-            parts = []
-            for number, samples in enumerate(self.sets):
-                mine = inner[chosen[source[chosen] == number]]
-                if len(mine):
-                    batch = samples._batch(run, mine, augment=augment, backward=backward)
-                    parts.append(replace(batch, part=torch.full_like(batch.part, number)))
-            yield Batch(
-                *(
-                    torch.cat([getattr(p, name) for p in parts])
-                    for name in ("x", "y", "ids", "part")
-                )
-            )
-
-
-@runtime_checkable
-class Source(Protocol):
-    """Anything that a phase of training can iterate: `Samples`, `Mixture`, `Repeated`, or batches
-    that a method makes up.
-    """
-
-    def steps(self, batch_size: int, *, skip_single: bool = False) -> int: ...
-
-    def batches(
-        self,
-        run: Run,
-        batch_size: int,
-        *,
-        augment: bool = False,
-        shuffle: bool = False,
-        backward: bool = False,
-        skip_single: bool = False,
-    ) -> Iterator[Batch]: ...
+    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
+        parts, first = [], 0
+        for number, samples in enumerate(self.sets):
+            mine = chosen[(chosen >= first) & (chosen < first + len(samples))] - first
+            first += len(samples)
+            if len(mine):
+                batch = samples._batch(run, mine, augment=augment, backward=backward)
+                parts.append(replace(batch, part=torch.full_like(batch.part, number)))
+        names = ("x", "y", "ids", "part")
+        return Batch(*(torch.cat([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
-class Repeated:
+class Repeated(Source):
     """Every batch of a set `times` times in a row, read and augmented anew each time."""
 
     samples: Samples
     times: int
 
-    def __len__(self) -> int:
-        return len(self.samples) * self.times
-
     def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
-        """How many batches `batches` gives."""
         return self.times * self.samples.steps(batch_size, skip_single=skip_single)
 
-    def batches(
-        self,
-        run: Run,
-        batch_size: int,
-        *,
-        augment: bool = False,
-        shuffle: bool = False,
-        backward: bool = False,
-        skip_single: bool = False,
-    ) -> Iterator[Batch]:
-        for chosen in _order(
-            len(self.samples),
-            self.samples.role,
-            run,
-            batch_size,
-            shuffle=shuffle,
-            skip_single=skip_single,
-        ):
-            for _ in range(self.times):
-                yield self.samples._batch(run, chosen, augment=augment, backward=backward)
+    def _order(self, run: Run, batch_size: int, **options: bool) -> Sequence[Tensor]:
+        order = self.samples._order(run, batch_size, **options)
+        return [chosen for chosen in order for _ in range(self.times)]
+
+    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
+        return self.samples._batch(run, chosen, augment=augment, backward=backward)
 
 
 def arranged(samples: Samples, order: str, run: Run) -> Samples:
@@ -348,25 +331,6 @@ def windows(samples: Samples, run: Run, size: int, total: int) -> Callable[[int]
         ]
     )[:total]
     return lambda number: samples[order[number * size : (number + 1) * size]]
-
-
-def _steps(count: int, batch_size: int, *, skip_single: bool) -> int:
-    # A batch of one that the caller asked for, or that is all there is, stays: leaving it out would
-    # leave out everything.
-    skipped = skip_single and count % batch_size == 1 and count > 1 and batch_size > 1
-    return -(-count // batch_size) - skipped
-
-
-def _order(
-    count: int, role: str, run: Run, batch_size: int, *, shuffle: bool, skip_single: bool
-) -> Sequence[Tensor]:
-    """Positions 0..count-1 in batches, (b,) int64 each."""
-    order = (
-        torch.randperm(count, generator=run.rng(f"order/{role}"))
-        if shuffle
-        else torch.arange(count)
-    )
-    return order.split(batch_size)[: _steps(count, batch_size, skip_single=skip_single)]
 
 
 def sent(values: Tensor, device: torch.device) -> Tensor:
@@ -464,20 +428,10 @@ def on_device(splits: Splits, name: str, device: torch.device | str) -> Samples:
     split = getattr(splits, name)
     kind = TensorImages if isinstance(split.pixels, Tensor) else StreamedImages
     images = kind(split.pixels, splits.mean, splits.std, device)
-    weights = (
-        class_weights(splits.train.labels, splits.classes)
-        if splits.train.labels.dim() == 1
-        else None
-    )
-    return Samples(
-        images,
-        torch.arange(len(split.labels)),
-        split.labels,
-        split.ids,
-        name,
-        splits.natural,
-        weights,
-    )
+    labels = splits.train.labels
+    weights = class_weights(labels, splits.classes) if labels.dim() == 1 else None
+    everywhere = torch.arange(len(split.labels))
+    return Samples(images, everywhere, split.labels, split.ids, name, splits.natural, weights)
 
 
 def class_weights(labels: Tensor, classes: int) -> Tensor:

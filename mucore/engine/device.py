@@ -11,37 +11,23 @@ from mucore.errors import BadValue, said
 
 
 def resolve_device(name: str) -> torch.device:
-    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists.
-
-    Raises `BadValue` with what there is.
+    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists. Raises `BadValue` with what
+    there is.
     """
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    there = {"cuda": gpus, "mps": int(torch.backends.mps.is_available()), "cpu": 1}
     if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+        return torch.device(next(kind for kind, count in there.items() if count))
     try:
         device = torch.device(name)
     except RuntimeError:
+        device = torch.device("meta")
+    if (device.index or 0) >= there.get(device.type, 0):
+        known = ["auto", *(kind for kind, count in there.items() if count)]
         raise BadValue(
-            f"A device is auto, cpu, cuda, cuda:1 or mps, but got {said(name)}."
-        ) from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise BadValue(
-            f"The device {name} was asked for, but this torch sees no CUDA GPU. Use auto or cpu."
+            f"A device is {', '.join(known)} here ({gpus} CUDA GPUs, from cuda:0 on), but got "
+            f"{said(name)}."
         )
-    if (
-        device.type == "cuda"
-        and device.index is not None
-        and device.index >= torch.cuda.device_count()
-    ):
-        raise BadValue(
-            f"The device {name} was asked for, but there are only {torch.cuda.device_count()} "
-            "GPUs, numbered from 0."
-        )
-    if device.type == "mps" and not torch.backends.mps.is_available():
-        raise BadValue("The device mps was asked for, but this machine has none. Use auto or cpu.")
-    if device.type not in ("cpu", "cuda", "mps"):
-        raise BadValue(f"A device is auto, cpu, cuda, cuda:1 or mps, but got {said(name)}.")
     return device
 
 

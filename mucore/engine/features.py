@@ -12,6 +12,7 @@ from mucore.engine.batch import Batch
 from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
+from mucore.engine.state import hooked
 from mucore.errors import BadValue
 
 BATCH = 512  # of large networks less, see chunks.py
@@ -40,10 +41,8 @@ def penultimate(model: nn.Module, head: nn.Module | None = None) -> Generator[li
     hook = (head or classifier_layer(model)).register_forward_pre_hook(
         lambda module, inputs: seen.append(inputs[0].flatten(1))
     )
-    try:
+    with hooked([hook]):
         yield seen
-    finally:
-        hook.remove()
 
 
 def features_and_logits(model: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -147,12 +146,9 @@ def activations(model: nn.Module) -> Generator[list[Tensor]]:
             # A copy, because an activation that works in place would change what was seen.
             seen.append(output.permute(0, 3, 1, 2) if last else output.clone())
 
-    hooks = [child.register_forward_hook(keep) for child in model.children() if _is_stage(child)]
-    try:
+    stages = [child for child in model.children() if _is_stage(child)]
+    with hooked(child.register_forward_hook(keep) for child in stages):
         yield seen
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _is_stage(child: nn.Module) -> bool:

@@ -1,7 +1,7 @@
 """`fit`: the one training loop.
 
 It owns the optimiser (made from the model it trains), batch-norm mode, precision, batching,
-progress, cancelling, counting, the guard against divergence, and the fallback when memory runs out.
+progress, cancelling, counting and the guard against divergence.
 A method hands in what differs: phases with their losses, an edit of the gradients, an action after
 each step, a rule to stop.
 """
@@ -21,7 +21,7 @@ from mucore.engine import losses
 from mucore.engine.batch import Batch
 from mucore.engine.data import Samples, Source
 from mucore.engine.run import Run
-from mucore.engine.state import copy_state, is_finite
+from mucore.engine.state import copy_state, hooked, is_finite
 from mucore.errors import BadValue, MucoreError
 from mucore.spec import Recipe
 
@@ -205,9 +205,7 @@ def fit(
     predicts.
 
     A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged"
-    and ends the loop. Out of memory on a device halves the batch once, with gradients accumulated
-    to the same effective batch, and notes it; a batch of one sample is not halved, nor one beside
-    it. Raises `MucoreError` where that is not enough.
+    and ends the loop. Raises `MucoreError` where a device runs out of memory.
     """
     run.check()  # the first optimiser of a process loads seconds' worth of PyTorch
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -226,7 +224,7 @@ def fit(
             )
     total = shared.total + sum(pace.total for pace in own.values())
     assert checkpoints is None or not own, "a checkpoint holds the state of one optimiser"
-    step, first, parts = 0, 0, 1
+    step, first = 0, 0
     if checkpoints is not None and (state := checkpoints.load()) is not None:
         model.load_state_dict(state["model"])
         _load_optimizer(engine, state["optimizer"])
@@ -250,7 +248,7 @@ def fit(
             for batches in _steps(phase, epoch, run, skip_single=bn == "train"):
                 pace.set_rate(epoch)
                 engine.zero_grad(set_to_none=True)
-                loss, parts = _gradients(model, phase.loss, batches, run, engine, parts)
+                loss = _backward(model, phase.loss, batches, run)
                 if run.noise:
                     _add_noise(parameters, run)
                 if edit_grads is not None:
@@ -315,40 +313,6 @@ def _steps(phase: Phase, epoch: int, run: Run, *, skip_single: bool) -> Iterator
         yield batch, other
 
 
-def _gradients(
-    model: nn.Module,
-    loss_function: Callable[..., Tensor],
-    batches: tuple[Batch, ...],
-    run: Run,
-    engine: torch.optim.Optimizer,
-    parts: int,
-) -> tuple[Tensor, int]:
-    """Gradients of the mean loss and the number of pieces they took: `parts`, or two when memory
-    ran out with one.
-    """
-    while True:
-        try:
-            return _backward(model, loss_function, batches, run, parts), parts
-        except torch.OutOfMemoryError as error:
-            if parts > 1 or _pieces(batches, 2) == 1:
-                pieces = _pieces(batches, parts)
-                raise MucoreError(_memory_sentence(batches, pieces, error)) from error
-            parts = 2
-            beside = ", each half weighted by its share of the first set's batch"
-            run.note(
-                f"memory ran out at batch size {len(batches[0])}: gradients are accumulated over "
-                f"two halves{beside if len(batches) > 1 else ''}"
-            )
-            engine.zero_grad(set_to_none=True)
-
-
-def _pieces(batches: tuple[Batch, ...], parts: int) -> int:
-    """Into how many pieces a step is cut: no more than its smallest batch has samples, or some of
-    the others would meet nothing beside them.
-    """
-    return min(parts, *(len(batch) for batch in batches))
-
-
 def _add_noise(parameters: Sequence[nn.Parameter], run: Run) -> None:
     generator = run.rng("gradient_noise")
     for p in parameters:
@@ -358,33 +322,20 @@ def _add_noise(parameters: Sequence[nn.Parameter], run: Run) -> None:
 
 
 def _backward(
-    model: nn.Module,
-    loss_function: Callable[..., Tensor],
-    batches: tuple[Batch, ...],
-    run: Run,
-    parts: int,
+    model: nn.Module, loss_function: Callable[..., Tensor], batches: tuple[Batch, ...], run: Run
 ) -> Tensor:
-    """Gradients of the mean loss over `parts` pieces of a batch; returns the detached mean loss.
-
-    A piece is weighted by its share of the first set's batch. A loss over two sets is one number,
-    so that share holds for the second set's term too: an approximation where the second batch is
-    cut into other shares, and where a loss is no mean over samples.
-    """
-    size, parts = len(batches[0]), _pieces(batches, parts)
-    pieces = (
-        [batches]
-        if parts == 1
-        else list(zip(*(batch.chunks(parts) for batch in batches), strict=True))
-    )
-    total = torch.zeros((), device=run.device)
-    for piece in pieces:
-        lone = any(len(batch) == 1 for batch in piece)
+    """Gradients of the mean loss of a step; gives the loss, detached."""
+    lone = any(len(batch) == 1 for batch in batches)
+    try:
         with _lone_samples(model, run) if lone else contextlib.nullcontext(), run.autocast():
-            loss = loss_function(model, *piece)
-            loss = loss if parts == 1 else loss * (len(piece[0]) / size)
+            loss = loss_function(model, *batches)
         loss.backward()
-        total = total + loss.detach()
-    return total
+    except torch.OutOfMemoryError as error:
+        raise MucoreError(
+            f"Memory ran out with a batch of {max(len(batch) for batch in batches)}. Choose a "
+            f"smaller batch size or model, or another device. The device said: {error}"
+        ) from error
+    return loss.detach()
 
 
 @contextlib.contextmanager
@@ -408,18 +359,17 @@ def _lone_samples(model: nn.Module, run: Run) -> Generator[None]:
     layers = [
         module for module in model.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)
     ]
-    hooks = [
+    hooks = (
         hook
         for layer in layers
         for hook in (layer.register_forward_pre_hook(before), layer.register_forward_hook(after))
-    ]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
-        while lifted:
-            lifted.pop().train()
+    )
+    with hooked(hooks):
+        try:
+            yield
+        finally:
+            while lifted:
+                lifted.pop().train()
 
 
 def _set_mode(model: nn.Module, bn: BatchNorm) -> None:
@@ -468,12 +418,3 @@ def _load_optimizer(engine: torch.optim.Optimizer, state: dict) -> None:
         for name, value in slots.items():
             if isinstance(value, Tensor) and value.shape == parameter.shape:
                 slots[name] = torch.empty_like(parameter).copy_(value)
-
-
-def _memory_sentence(batches: tuple[Batch, ...], parts: int, error: BaseException) -> str:
-    size = max(len(batch) for batch in batches)
-    split = f"split in {parts}" if parts > 1 else "that cannot be split"
-    return (
-        f"Memory ran out even with a batch of {size} {split}. Choose a smaller batch size or "
-        f"model, or another device. The device said: {error}"
-    )

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.batch import Batch
 from mucore.engine.chunks import chunk
-from mucore.engine.data import Samples
+from mucore.engine.data import Mixture, Samples
 from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.run import Run
 
@@ -18,11 +19,18 @@ BATCH, PIECE = 512, 128
 
 
 @torch.no_grad()
-def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
-    """The class (n,), or attributes (n, A), predicted for each sample, on the CPU.
+def logits_of(
+    model: nn.Module, samples: Samples | Mixture, run: Run, size: int
+) -> Iterator[tuple[Batch, Tensor]]:
+    """Batches of plain images with their logits, in eval mode, in which the model stays."""
+    model.eval()
+    for batch in samples.batches(run, size):
+        run.check()
+        yield batch, model(batch.x)
 
-    Plain images, and eval mode, in which the model stays.
-    """
+
+def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
+    """The class (n,), or attributes (n, A), predicted for each sample, on the CPU."""
     found = list(_answers(model, samples, run, _size(model, samples, BATCH)))
     return torch.cat([torch.zeros_like(samples.labels[:0]), *found])
 
@@ -36,50 +44,40 @@ def accuracy(model: nn.Module, samples: Samples, run: Run) -> float:
     return right / samples.labels.numel() if len(samples) else math.nan
 
 
-def accuracy_below(model: nn.Module, samples: Samples, run: Run, target: float) -> float | None:
-    """`accuracy` where it is below `target`, else None.
+def accuracy_between(
+    model: nn.Module,
+    samples: Samples,
+    run: Run,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> float | None:
+    """`accuracy` where it lies between the two, both excluded, else None; None for an empty set.
 
-    Answers that were right stay right, so the pass ends as soon as enough of them are: while a
-    network still knows its forget set, and a rule waits for it to know next to nothing of it, that
-    takes a few samples.
+    Answers that were right stay right, and wrong ones wrong, so the pass ends as soon as it is
+    clear that it does not: while a network still knows its forget set, and a rule waits for it to
+    know next to nothing of it, that takes a few samples.
     """
-    right, total = 0, samples.labels.numel()
+    total = samples.labels.numel()
     if not total:
         return None
+    right, at_most = 0, total
     size = _size(model, samples, PIECE)
-    labels = samples.labels.split(size)
-    for said, wanted in zip(_answers(model, samples, run, size), labels, strict=True):
-        right += int((said == wanted).sum())
-        if right / total >= target:
+    for said, wanted in zip(
+        _answers(model, samples, run, size), samples.labels.split(size), strict=True
+    ):
+        hits = int((said == wanted).sum())
+        right, at_most = right + hits, at_most - (wanted.numel() - hits)
+        if right / total >= below or not at_most / total > above:
             return None
     return right / total
 
 
-def accuracy_above(model: nn.Module, samples: Samples, run: Run, target: float) -> float | None:
-    """`accuracy` where it is above `target`, else None.
-
-    The pass ends as soon as enough answers were wrong.
-    """
-    total = left = samples.labels.numel()
-    if not total:
-        return None
-    size = _size(model, samples, PIECE)
-    labels = samples.labels.split(size)
-    for said, wanted in zip(_answers(model, samples, run, size), labels, strict=True):
-        left -= int((said != wanted).sum())
-        if not left / total > target:
-            return None
-    return left / total
-
-
-@torch.no_grad()
 def mean_loss(model: nn.Module, samples: Samples, run: Run) -> float:
     """Mean cross-entropy in eval mode; NaN for an empty set."""
-    model.eval()
     total = 0.0
-    for batch in samples.batches(run, _size(model, samples, BATCH)):
-        run.check()
-        total += cross_entropy(model(batch.x), batch.y).item() * len(batch)
+    for batch, logits in logits_of(model, samples, run, _size(model, samples, BATCH)):
+        total += cross_entropy(logits, batch.y).item() * len(batch)
     return total / len(samples) if len(samples) else math.nan
 
 
@@ -97,13 +95,10 @@ def mean_loss_from(model: nn.Module, samples: Samples, run: Run, limit: float) -
     return mean if mean >= limit else None
 
 
-@torch.no_grad()
 def _answers(model: nn.Module, samples: Samples, run: Run, size: int) -> Iterator[Tensor]:
     """The predictions of one batch after the other, on the CPU."""
-    model.eval()
-    for batch in samples.batches(run, size):
-        run.check()
-        yield predicted(model(batch.x), task_of(samples.labels)).cpu()
+    for _, logits in logits_of(model, samples, run, size):
+        yield predicted(logits, task_of(samples.labels)).cpu()
 
 
 def _size(model: nn.Module, samples: Samples, most: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 Tensors = Tensor | nn.Module | Mapping[str, Tensor] | Iterable[Tensor] | None
 
@@ -44,6 +45,15 @@ def is_finite(*holders: Tensors) -> bool:
 def copy_state(model: nn.Module) -> dict[str, Tensor]:
     """A copy of the network's state as it is now."""
     return {name: t.detach().clone() for name, t in model.state_dict().items()}
+
+
+@contextlib.contextmanager
+def hooked(hooks: Iterable[RemovableHandle]) -> Generator[None]:
+    """The hooks, which are registered as they are iterated, leave with the context."""
+    with contextlib.ExitStack() as stack:
+        for hook in hooks:
+            stack.callback(hook.remove)
+        yield
 
 
 @contextlib.contextmanager

@@ -57,18 +57,13 @@ def signature_problem(function: Callable[..., nn.Module], card: MethodCard) -> s
         "def "
         f"{card.id}({', '.join(['model', 'data', 'run', *(['*'] if settings else []), *settings])})"
     )
-    parameters = list(inspect.signature(function).parameters.values())
-    if [p.name for p in parameters[:3]] != ["model", "data", "run"] or any(
-        p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters[:3]
-    ):
-        return f"the function must take model, data and run first. Write {wanted}."
-    if any(p.kind is not p.KEYWORD_ONLY for p in parameters[3:]):
-        return f"the parameters after run must be keyword-only, behind a *. Write {wanted}."
-    if given := [p.name for p in parameters[3:] if p.default is not p.empty]:
-        return (
-            f"{' and '.join(given)} must have no default in the function: defaults stand in the "
-            f"card. Write {wanted}."
-        )
-    if [p.name for p in parameters[3:]] != settings:
-        return f"the function's parameters must be the card's, in the same order. Write {wanted}."
-    return None
+    found = inspect.signature(function).parameters.values()
+    first = [p for p in found if p.kind is p.POSITIONAL_OR_KEYWORD]
+    rest = [p.name for p in found if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    given = [p.name for p in first] == ["model", "data", "run"]
+    if given and rest == settings and len(found) == 3 + len(settings):
+        return None
+    return (
+        "the function must take model, data and run, and behind a * the card's parameters in its "
+        f"order, without defaults. Write {wanted}."
+    )

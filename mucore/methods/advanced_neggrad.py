@@ -53,10 +53,5 @@ def advanced_neggrad(
 
     # (2) for each retain batch, the next forget batch
     phase = Phase(data=data.retain, batch_size=batch_size, beside=data.forget, loss=loss)
-    return fit(
-        model,
-        [phase],
-        run,
-        epochs=epochs,
-        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
-    )
+    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer)

@@ -57,14 +57,8 @@ def amnesiac(
     # (3) repair with the retain set, from a fresh optimiser
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, schedule="cosine")
     with run.share(0.8 if store == "replay" else 0.0, 1.0):
-        return fit(
-            model,
-            [Phase(data=data.retain, batch_size=batch_size)],
-            run,
-            epochs=repair_epochs,
-            optimizer=optimizer,
-            what="repairing",
-        )
+        phase = Phase(data=data.retain, batch_size=batch_size)
+        return fit(model, [phase], run, epochs=repair_epochs, optimizer=optimizer, what="repairing")
 
 
 def _affected(record: Record, forgotten: torch.Tensor) -> tuple[Record, torch.Tensor]:

@@ -11,6 +11,7 @@ from mucore.blocks.stopping import moment
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer, replace_layer
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
+from mucore.engine.predict import logits_of
 from mucore.engine.run import Run
 
 
@@ -46,12 +47,10 @@ def boundary_expanding(
     run.holds(wide)
 
     # (2) cross-entropy of every forgotten sample with the shadow class
-    @torch.no_grad()
     def arrived(model: nn.Module, epoch: int) -> str | None:
-        model.eval()
         hits = 0
-        for batch in data.forget.batches(run, batch_size):
-            hits += int((model(batch.x).argmax(1) == shadow).sum())
+        for _, logits in logits_of(model, data.forget, run, batch_size):
+            hits += int((logits.argmax(1) == shadow).sum())
         share = hits / len(data.forget)
         run.diagnostics["shadow_share"] = share
         if stop_share is not None and share >= stop_share:

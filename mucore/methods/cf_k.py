@@ -41,12 +41,6 @@ def cf_k(
     run.diagnostics["trained_share"] = train_only(model, chosen)
     # (2) train on with the retain set
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, grad_clip=grad_clip)
-    fit(
-        model,
-        [Phase(data=data.retain, batch_size=batch_size)],
-        run,
-        epochs=epochs,
-        optimizer=optimizer,
-        bn=bn,
-    )
+    phase = Phase(data=data.retain, batch_size=batch_size)
+    fit(model, [phase], run, epochs=epochs, optimizer=optimizer, bn=bn)
     return model.requires_grad_(True)

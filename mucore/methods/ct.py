@@ -46,13 +46,8 @@ def ct(
         weight_decay=weight_decay,
         schedule=lambda e: 0.5 * (1 + math.cos(math.pi * e / epochs)),
     )
-    return fit(
-        model,
-        [Phase(data=data.retain, batch_size=batch_size)],
-        run,
-        epochs=epochs,
-        optimizer=optimizer,
-    )
+    phase = Phase(data=data.retain, batch_size=batch_size)
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer)
 
 
 @torch.no_grad()

@@ -18,7 +18,7 @@ from mucore.engine.features import (
     prototypes,
 )
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
-from mucore.engine.predict import accuracy, accuracy_below
+from mucore.engine.predict import accuracy, accuracy_between
 from mucore.engine.run import Run
 
 POLISH_BATCH = 512  # of the retain set
@@ -75,7 +75,7 @@ def duck(
     # (4) until the forget set is predicted no better than held-out data, or not at all where
     #     classes go entirely
     def stop(model: nn.Module, epoch: int) -> str | None:
-        reached = accuracy_below(model, data.forget, run, target)
+        reached = accuracy_between(model, data.forget, run, below=target)
         return below_target(reached, target, epoch)
 
     meets = Repeated(moved, min(retain_batches, data.retain.steps(size)))

@@ -54,11 +54,6 @@ def eu_k(
     optimizer = Optimizer(
         lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=schedule, grad_clip=grad_clip
     )
-    fit(
-        model,
-        [Phase(data=data.retain, batch_size=batch_size)],
-        run,
-        epochs=epochs,
-        optimizer=optimizer,
-    )
+    phase = Phase(data=data.retain, batch_size=batch_size)
+    fit(model, [phase], run, epochs=epochs, optimizer=optimizer)
     return model.requires_grad_(True)

@@ -85,13 +85,8 @@ def fcs(
         #     from round to round
         Phase(data=data.retain, batch_size=batch_size),
     ]
-    return fit(
-        model,
-        phases,
-        run,
-        epochs=epochs,
-        optimizer=Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay),
-    )
+    optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
+    return fit(model, phases, run, epochs=epochs, optimizer=optimizer)
 
 
 def contrast_loss(forgotten: Tensor, retained: Tensor, temperature: float) -> Tensor:

@@ -31,10 +31,5 @@ def finetune(
     """
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay)
     # (1) train on with the retain set, and keep the last state
-    return fit(
-        model,
-        [Phase(data=data.retain, batch_size=batch_size)],
-        run,
-        epochs=epochs,
-        optimizer=optimizer,
-    )
+    phase = Phase(data=data.retain, batch_size=batch_size)
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import UnlearningData
+from mucore.engine.data import Source, UnlearningData
 from mucore.engine.features import classifier_layer, features_of
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
@@ -63,7 +63,7 @@ def without(logits: Tensor, classes: Sequence[int]) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
-class Ready:
+class Ready(Source):
     """Features (n, d) and targets (n, C) that are known already and stand where a data set would:
     a batch's `x` are features, its labels and ids their rows.
     """
@@ -71,13 +71,12 @@ class Ready:
     features: Tensor
     targets: Tensor
 
-    def steps(self, batch_size: int, *, skip_single: bool = False) -> int:
-        """How many batches `batches` gives."""
-        return -(-len(self.features) // batch_size)
+    def __len__(self) -> int:
+        return len(self.features)
 
-    def batches(self, run: Run, batch_size: int, **options: bool) -> Iterator[Batch]:
-        """The rows in a new order; `options` of a data set mean nothing here."""
-        order = torch.randperm(len(self.features), generator=run.rng("order/features"))
-        for rows in order.split(batch_size):
-            here = rows.to(self.features.device)
-            yield Batch(self.features[here], here, rows, torch.zeros_like(here))
+    def name(self) -> str:
+        return "features"
+
+    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
+        rows = chosen.to(self.features.device)
+        return Batch(self.features[rows], rows, chosen, torch.zeros_like(rows))

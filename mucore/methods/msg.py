@@ -72,14 +72,8 @@ def msg(
         return min((epoch + 1) / rise, (epochs - epoch) / (epochs + 1 - rise))
 
     optimizer = Optimizer(lr=lr, momentum=momentum, weight_decay=weight_decay, schedule=rate)
-    return fit(
-        model,
-        [Phase(data=data.retain, batch_size=batch_size)],
-        run,
-        epochs=epochs,
-        optimizer=optimizer,
-        edit_grads=soften,
-    )
+    phase = Phase(data=data.retain, batch_size=batch_size)
+    return fit(model, [phase], run, epochs=epochs, optimizer=optimizer, edit_grads=soften)
 
 
 def kaiming_normal(weight: Tensor, generator: torch.Generator) -> Tensor:

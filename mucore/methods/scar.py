@@ -23,7 +23,7 @@ from mucore.engine.data import Repeated, UnlearningData
 from mucore.engine.features import class_means, features_and_logits, features_of
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import distillation_without
-from mucore.engine.predict import accuracy, accuracy_below, predictions
+from mucore.engine.predict import accuracy, accuracy_between, predictions
 from mucore.engine.run import Run
 from mucore.engine.state import state_bytes
 from mucore.errors import BadValue
@@ -110,7 +110,7 @@ def scar(
     #     still known
     def stop(model: nn.Module, epoch: int) -> str | None:
         if class_wise:  # the first epoch is not asked
-            reached = accuracy_below(model, leaving, run, target) if epoch else None
+            reached = accuracy_between(model, leaving, run, below=target) if epoch else None
         else:
             right = (predictions(model, leaving, run) == leaving.labels).float()
             reached = right.mean().item()

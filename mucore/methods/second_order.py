@@ -8,7 +8,7 @@ from torch import nn
 
 from mucore.blocks import curvature, solvers
 from mucore.blocks.curvature import Counterpart, Scope, replacement_gradient, weights_in
-from mucore.blocks.inverse_hessian import Inverse
+from mucore.blocks.inverse_hessian import inverse_times
 from mucore.engine.data import Mixture, UnlearningData
 from mucore.engine.run import Run
 from mucore.engine.state import is_finite
@@ -52,17 +52,6 @@ def second_order(
     # The regulariser belongs to the sum of losses over all of the training set, forget set
     # included.
     ridge = data.recipe.weight_decay * (len(data.retain) + len(data.forget)) / len(corrected)
-    inverse = Inverse(
-        solver=solver,
-        damping=damping,
-        ridge=ridge,
-        scale=scale,
-        iterations=iterations,
-        patience=patience,
-        repetitions=repetitions,
-        samples=hvp_samples,
-        batch_size=hvp_batch_size,
-    )
     objective = curvature.cross_entropy_sum
     for step in range(steps):
         # (1) v = the gradient summed over what replaces the forget set, minus that summed over the
@@ -79,7 +68,23 @@ def second_order(
         if is_finite(v) and not v.any():
             break
         # (2) x = (mean Hessian + damping)⁻¹ v
-        found = inverse.solve(model, weights, corrected, v, run, objective=objective)
+        found = inverse_times(
+            model,
+            weights,
+            corrected,
+            v,
+            run,
+            objective=objective,
+            solver=solver,
+            damping=damping,
+            ridge=ridge,
+            scale=scale,
+            iterations=iterations,
+            patience=patience,
+            repetitions=repetitions,
+            samples=hvp_samples,
+            batch_size=hvp_batch_size,
+        )
         run.diagnostics |= {
             "solver_iterations": found.iterations,
             "solver_residual": found.residual,

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from mucore.engine.chunks import chunk
 from mucore.engine.data import Samples
 from mucore.engine.run import Run
+from mucore.engine.state import hooked
 from mucore.models import layers
 
 BATCH = 256  # of large networks less, see engine/chunks.py
@@ -31,17 +32,13 @@ def layer_features(model: nn.Module, samples: Samples, run: Run) -> dict[str, np
         seen.setdefault(name, []).append(_channels(output).float().cpu())
 
     size = chunk(model, samples.images.shape, BATCH, "passing", times=2)
-    hooks = [
+    hooks = (
         module.register_forward_hook(partial(keep, name)) for name, module in layers(model).items()
-    ]
-    try:
-        with run.autocast():
-            for batch in samples.batches(run, size):
-                model(batch.x)
-                run.check()
-    finally:
-        for hook in hooks:
-            hook.remove()
+    )
+    with hooked(hooks), run.autocast():
+        for batch in samples.batches(run, size):
+            model(batch.x)
+            run.check()
     return {name: torch.cat(parts).numpy() for name, parts in seen.items()}
 
 

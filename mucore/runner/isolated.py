@@ -31,7 +31,6 @@ from mucore.engine import ensemble
 from mucore.engine.data import Images, Samples, StreamedImages, TensorImages, UnlearningData
 from mucore.engine.memory import keep_freed
 from mucore.engine.run import Cost, Progress, Run, Status
-from mucore.engine.torch_settings import set_settings, settings
 from mucore.errors import MethodFailed, StoreError
 from mucore.outputs import SplitOutputs
 from mucore.probes.trajectory import Look, Watcher
@@ -88,7 +87,7 @@ def inside(folder: Path, say: Say) -> None:
     asked = _read(folder / "request")
     for part in folder.iterdir():
         part.unlink()  # nobody would, were both processes killed, and it holds the data
-    set_settings(asked["settings"])
+    torch.set_num_threads(asked["threads"])
     spec = RunSpec.model_validate(asked["spec"])
 
     def report(progress: Progress) -> None:
@@ -162,7 +161,7 @@ def _request(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run)
 
     return {
         "spec": spec.model_dump(mode="json"),
-        "settings": settings(),
+        "threads": torch.get_num_threads(),
         "seed": run.seed,
         "device": str(run.device),
         "precision": run.precision,

@@ -195,7 +195,7 @@ class Session:
         return replace(other, mean=splits.mean, std=splits.std)
 
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
-        path = self.store.home / "checkpoints" / f"{spec.model_key}.safetensors"
+        path = self.store.home / "checkpoints" / f"{spec.model_key}.pt"
         return _Checkpoints(path, self.on_checkpoint)
 
     # -- models

@@ -7,16 +7,13 @@ checkpoint is the result, never the best one on test data.
 
 from __future__ import annotations
 
-import json
 import logging
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import nn
 
 from mucore import catalog, models
@@ -31,9 +28,6 @@ from mucore.spec import Recipe, RunSpec
 from mucore.training.records import Record, Recorder
 
 log = logging.getLogger("mucore")
-
-# what a checkpoint holds beside tensors
-_NUMBERS = ("step", "epoch", "losses", "steps", "seconds", "processor_seconds", "reads")
 
 
 def train_original(
@@ -113,40 +107,29 @@ def train(
 
     A recorded training has no checkpoints: it starts over.
     """
-    optimizer, loss = Optimizer.of(recipe), recipe_loss(samples, recipe)
-    if recorder is None:
-        phase = Phase(data=samples, batch_size=recipe.batch_size, loss=loss, augment=recipe.augment)
-        return fit(
-            model,
-            [phase],
-            run,
-            epochs=recipe.epochs,
-            optimizer=optimizer,
-            what=what,
-            checkpoints=checkpoints,
-        )
+    recorder = recorder or Recorder()
     recorder.start(
         model,
         epochs=recipe.epochs,
         steps=recipe.epochs * samples.steps(recipe.batch_size, skip_single=True),
     )
+    phase = Phase(
+        data=samples,
+        batch_size=recipe.batch_size,
+        loss=recorder.watch(recipe_loss(samples, recipe)),
+        augment=recipe.augment,
+    )
     return fit(
         model,
-        [
-            Phase(
-                data=samples,
-                batch_size=recipe.batch_size,
-                loss=recorder.watch(loss),
-                augment=recipe.augment,
-            )
-        ],
+        [phase],
         run,
         epochs=recipe.epochs,
-        optimizer=optimizer,
+        optimizer=Optimizer.of(recipe),
         edit_grads=recorder.before_step,
         after_step=recorder.after_step,
-        stop=recorder.stop,
+        stop=recorder.after_epoch,
         what=what,
+        checkpoints=checkpoints,
     )
 
 
@@ -208,7 +191,7 @@ def networks(
 
 
 class DiskCheckpoints:
-    """The state of an unfinished training in one safetensors file, replaced atomically.
+    """The state of an unfinished training in one file, replaced atomically.
 
     Written after every `every`-th epoch. What cannot be written is logged and skipped. A file that
     cannot be read (a kill while the disk was full, another version) is ignored: training then
@@ -220,46 +203,19 @@ class DiskCheckpoints:
         self.every = every
 
     def save(self, state: dict) -> None:
-        tensors = {f"model.{name}": t for name, t in state["model"].items()}
-        tensors |= {f"rng.{purpose}": t for purpose, t in state["rng"].items()}
-        plain: dict[str, Any] = {}
-        for index, slots in state["optimizer"].items():
-            for name, value in slots.items():
-                if isinstance(value, torch.Tensor):
-                    tensors[f"optimizer.{index}.{name}"] = value
-                else:
-                    plain[f"{index}.{name}"] = value
-        numbers = {name: state[name] for name in _NUMBERS}
         try:
             with whole_file(self.path) as temporary:
-                save_file(
-                    {name: t.detach().cpu().contiguous() for name, t in tensors.items()},
-                    temporary,
-                    metadata={"numbers": json.dumps(numbers), "optimizer": json.dumps(plain)},
-                )
-        except (OSError, SafetensorError) as problem:
+                torch.save(state, temporary)
+        except (OSError, RuntimeError) as problem:
             # a full disk costs the way back, not the training
             log.warning("no checkpoint could be written to %s: %s", self.path, problem)
 
     def load(self) -> dict | None:
         try:
-            with safe_open(self.path, framework="pt") as file:
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-                metadata = file.metadata()
-            state = {"model": {}, "rng": {}, "optimizer": {}, **json.loads(metadata["numbers"])}
-            for name, tensor in tensors.items():
-                group, _, rest = name.partition(".")
-                if group == "optimizer":
-                    index, _, slot = rest.partition(".")
-                    state["optimizer"].setdefault(int(index), {})[slot] = tensor
-                else:
-                    state[group][rest] = tensor
-            for name, value in json.loads(metadata["optimizer"]).items():
-                index, _, slot = name.partition(".")
-                state["optimizer"].setdefault(int(index), {})[slot] = value
-        except (OSError, SafetensorError, KeyError, ValueError, TypeError):
+            # tensors, numbers and texts alone
+            return torch.load(self.path, map_location="cpu", weights_only=True)
+        except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError):
             return None
-        return state
 
     def discard(self) -> None:
         self.path.unlink(missing_ok=True)

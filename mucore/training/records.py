@@ -38,7 +38,7 @@ from mucore.blocks.shards import record_name
 from mucore.catalog.cards import MethodCard
 from mucore.engine.batch import Batch
 from mucore.engine.losses import cross_entropy
-from mucore.engine.run import state_bytes
+from mucore.engine.state import hooked, state_bytes
 from mucore.errors import BadValue
 from mucore.spec import records_of
 
@@ -55,7 +55,7 @@ class Recorder:
         """
 
     def see(self, batch: Batch) -> None:
-        """A batch is about to be learned; asked once for each piece that it comes in."""
+        """A batch is about to be learned."""
 
     def before_step(self, model: nn.Module) -> None:
         """Gradients are there, weights are still the old ones."""
@@ -66,9 +66,7 @@ class Recorder:
         """After a 0-based epoch."""
 
     def record(self) -> Record:
-        raise NotImplementedError
-
-    # -- as `fit` calls it
+        return {}
 
     def watch(
         self, loss: Callable[[nn.Module, Batch], Tensor]
@@ -78,9 +76,6 @@ class Recorder:
             return loss(model, batch)
 
         return watched
-
-    def stop(self, model: nn.Module, epoch: int) -> None:
-        self.after_epoch(model, epoch)
 
 
 class RunningSum(Recorder):
@@ -100,7 +95,7 @@ class RunningSum(Recorder):
         self.kinds = {name: p.dtype for name, p in model.named_parameters()}
 
     def see(self, batch: Batch) -> None:
-        self.met = self.met or bool(torch.isin(batch.ids, self.forget).any())
+        self.met = bool(torch.isin(batch.ids, self.forget).any())
 
     def before_step(self, model: nn.Module) -> None:
         self.before = {name: _wide(p) for name, p in model.named_parameters()} if self.met else {}
@@ -110,7 +105,6 @@ class RunningSum(Recorder):
             for name, p in model.named_parameters():
                 self.sum[name] += _wide(p) - self.before[name]
         self.steps = [self.steps[0] + 1, self.steps[1] + self.met]
-        self.met = False
 
     def record(self) -> Record:
         return {f"sum/{name}": t.to("cpu", self.kinds[name]) for name, t in self.sum.items()} | {
@@ -125,7 +119,6 @@ class PerStep(Recorder):
 
     def __init__(self, cap: float):
         self.cap = cap
-        self.batch: list[Tensor] = []
         self.before: Record = {}
         self.updates: dict[str, list[Tensor]] = {}
         self.ids: list[Tensor] = []
@@ -140,7 +133,7 @@ class PerStep(Recorder):
             )
 
     def see(self, batch: Batch) -> None:
-        self.batch.append(batch.ids)
+        self.ids.append(batch.ids)
 
     def before_step(self, model: nn.Module) -> None:
         self.before = {name: p.detach().clone() for name, p in model.named_parameters()}
@@ -148,8 +141,6 @@ class PerStep(Recorder):
     def after_step(self, model: nn.Module) -> None:
         for name, p in model.named_parameters():
             self.updates.setdefault(name, []).append((p.detach() - self.before[name]).cpu())
-        self.ids.append(torch.cat(self.batch).unique())
-        self.batch = []
 
     def record(self) -> Record:
         updates = {f"update/{name}": torch.stack(parts) for name, parts in self.updates.items()}
@@ -220,10 +211,8 @@ class LearningEvents(Recorder):
             hook = model.register_forward_hook(
                 lambda module, inputs, output: said.append(output.detach())
             )
-            try:
+            with hooked([hook]):
                 value = loss(model, batch)
-            finally:
-                hook.remove()
             self.add(
                 batch.ids,
                 torch.exp(-cross_entropy(said[0].float(), batch.y, reduction="none")).cpu(),
@@ -259,18 +248,15 @@ NAMES = frozenset({"initial", "layer_moments", "shards", *pruning.KINDS, *REPLAY
 
 def needed(card: MethodCard, parameters: Mapping[str, Any]) -> list[str]:
     """The full names of the card's records that have to be made for these parameters."""
-    return [_in_full(name, parameters) for name in records_of(card, parameters)]
 
+    def in_full(name: str) -> str:
+        if name == "shards":
+            return record_name(*(parameters[part] for part in ("shards", "slices", "epochs")))
+        if name in pruning.KINDS:
+            return pruning.record_name(name, parameters["prune"], parameters["rewind"])
+        return name
 
-def _in_full(name: str, parameters: Mapping[str, Any]) -> str:
-    """With the parameters that make another record of it."""
-    if name == "shards":
-        return record_name(*(parameters[p] for p in ("shards", "slices", "epochs")))
-    return (
-        pruning.record_name(name, parameters["prune"], parameters["rewind"])
-        if name in pruning.KINDS
-        else name
-    )
+    return [in_full(name) for name in records_of(card, parameters)]
 
 
 def key(original: str, name: str, forget: str) -> str:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from mucore.blocks.masks import MaskedStep, density, mask_grads, top_fraction
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
-from mucore.engine.state import state_bytes
 
 
 @given(
@@ -60,14 +59,6 @@ def test_gradients_outside_a_mask_become_zero():
     assert found[second].bool().all()
 
 
-@pytest.mark.parametrize("method", ["sfron", "msg"])
-def test_methods_that_compare_gradients_hold_two_copies_of_the_weights_at_most(method: str):
-    model = toy.original("conv")
-    size = state_bytes(model.parameters())
-    _, run = toy.unlearn(method, toy.request("conv"), model)
-    assert run.cost.scratch_bytes == 2 * size
-
-
 @pytest.mark.parametrize("name", ["sgd", "adamw"])
 def test_masked_weights_stay_under_decay_and_momentum(name):
     model, data = toy.original("mlp"), toy.request("mlp")
@@ -87,25 +78,3 @@ def test_masked_weights_stay_under_decay_and_momentum(name):
     )
     for key, p in model.named_parameters():
         assert torch.equal(p, start[key]) == (key != free)
-
-
-def test_erasing_masked_momentum_would_change_nothing():
-    """The claim in MaskedStep's docstring, against the version that erases the momentum at every
-    step.
-    """
-    generator = torch.Generator().manual_seed(0)
-    mask = torch.rand(50, generator=generator) < 0.5
-    gradients = torch.randn(8, 50, generator=generator)
-    ends = []
-    for erase in (False, True):
-        p = torch.nn.Parameter(torch.linspace(-1, 1, 50))
-        anchor = p.detach().clone()
-        engine = torch.optim.SGD([p], 0.1, 0.9, weight_decay=0.05)
-        for g in gradients:
-            p.grad = g * mask
-            engine.step()
-            p.data = torch.where(mask, p.data, anchor)
-            if erase:
-                engine.state[p]["momentum_buffer"].mul_(mask)
-        ends.append(p.detach())
-    assert torch.equal(*ends)

@@ -102,16 +102,6 @@ def test_where_no_column_counts_the_information_is_zero(coverage: float, sure: f
     assert not any(values.any() for values in found.values())
 
 
-def test_it_does_not_depend_on_how_samples_and_columns_are_grouped(monkeypatch: pytest.MonkeyPatch):
-    data, model = toy.in_float64(toy.request("conv")), toy.original("conv").double()
-    samples = data.retain[torch.arange(60)]
-    whole = fisher_of_predictions(model, samples, Run(seed=0), batch_size=60, coverage=0.99)
-    monkeypatch.setattr(prediction_fisher, "ROUND", 2)
-    other = fisher_of_predictions(model, samples, Run(seed=0), batch_size=7, coverage=0.99)
-    for key, wanted in whole.items():
-        torch.testing.assert_close(other[key], wanted, rtol=1e-9, atol=1e-20)
-
-
 def test_predictions_that_are_not_finite_give_no_information():
     model = toy.original("mlp")
     next(iter(model.parameters())).data[0, 0] = torch.nan

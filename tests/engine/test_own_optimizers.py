@@ -7,13 +7,12 @@ from __future__ import annotations
 import copy
 import math
 
-import pytest
 import toy
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
-from mucore.engine.run import Progress, Run
+from mucore.engine.run import Run
 
 
 def halved(model: nn.Module, batch: Batch) -> Tensor:
@@ -63,12 +62,3 @@ def test_a_rate_may_be_a_function_of_the_epoch():
     )
     assert toy.same(still, once, buffers=False)
     assert len(run.losses) == 3
-
-
-def test_progress_of_several_trainings_is_one_path():
-    seen: list[Progress] = []
-    run = Run(seed=0, on_progress=seen.append)
-    with run.share(0.5, 1.0), run.share(0.5, 1.0):
-        run.progress("late", 0.5, force=True)
-    run.progress("alone", 0.25, force=True)
-    assert [moment.fraction for moment in seen] == pytest.approx([0.875, 0.25])

@@ -9,14 +9,7 @@ import torch
 import toy
 
 from mucore.engine.data import Samples
-from mucore.engine.predict import (
-    PIECE,
-    accuracy,
-    accuracy_above,
-    accuracy_below,
-    mean_loss,
-    mean_loss_from,
-)
+from mucore.engine.predict import PIECE, accuracy, accuracy_between, mean_loss, mean_loss_from
 from mucore.engine.run import Run
 
 
@@ -29,49 +22,28 @@ def partly_wrong(share: float) -> Samples:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.98, 0.995, 1.0])
-@pytest.mark.parametrize("target", [0.0, 0.01, 0.1, 0.5, 0.7, 0.97, 1.0])
-def test_accuracy_below_a_target_is_the_accuracy_or_nothing(share: float, target: float):
-    samples, model = partly_wrong(share), toy.trained("mlp")
-    whole, run = accuracy(model, samples, Run(seed=0)), Run(seed=0)
-    found = accuracy_below(model, samples, run, target)
-    assert found == (whole if whole < target else None)
-    if found is not None:
-        assert run.cost.reads["retain/forward"] == len(samples)
-    assert accuracy_below(model, samples, Run(seed=0), whole) is None
-    assert accuracy_below(model, samples, Run(seed=0), whole + 1e-12) == whole
-
-
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.98, 0.995, 1.0])
 @pytest.mark.parametrize("target", [0.0, 0.01, 0.1, 0.5, 0.7, 0.97, 1.0, math.nan])
-def test_accuracy_above_a_target_is_the_accuracy_or_nothing(share: float, target: float):
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_accuracy_beyond_a_target_is_the_accuracy_or_nothing(share: float, target: float, side):
     samples, model = partly_wrong(share), toy.trained("mlp")
     whole, run = accuracy(model, samples, Run(seed=0)), Run(seed=0)
-    found = accuracy_above(model, samples, run, target)
-    assert found == (whole if whole > target else None)
+    found = accuracy_between(model, samples, run, **{side: target})
+    beyond = whole > target if side == "above" else not whole >= target
+    assert found == (whole if beyond else None)
     if found is not None:
         assert run.cost.reads["retain/forward"] == len(samples)
-    assert accuracy_above(model, samples, Run(seed=0), whole) is None
-    assert accuracy_above(model, samples, Run(seed=0), whole - 1e-12) == whole
+    near = -1e-12 if side == "above" else 1e-12
+    assert accuracy_between(model, samples, Run(seed=0), **{side: whole}) is None
+    assert accuracy_between(model, samples, Run(seed=0), **{side: whole + near}) == whole
 
 
-def test_a_look_whether_a_set_is_above_ends_with_the_mistakes():
+def test_a_look_ends_with_what_decides_it():
     model = toy.trained("mlp")
-    for share, target in ((0.0, 1.0), (1.0, 0.99)):
+    for share, target in ((0.0, {"above": 1.0}), (1.0, {"above": 0.99}), (0.0, {"below": 0.01})):
         run = Run(seed=0)
-        assert accuracy_above(model, partly_wrong(share), run, target) is None
+        assert accuracy_between(model, partly_wrong(share), run, **target) is None
         assert run.cost.reads == {"retain/forward": PIECE}
-
-
-def test_a_look_at_a_set_that_is_known_takes_one_piece():
-    samples, run = partly_wrong(0.0), Run(seed=0)
-    assert accuracy_below(toy.trained("mlp"), samples, run, 0.01) is None
-    assert run.cost.reads == {"retain/forward": PIECE}
-
-
-def test_an_empty_set_is_below_nothing():
-    samples = partly_wrong(0.0)[torch.arange(0)]
-    assert accuracy_below(toy.trained("mlp"), samples, Run(seed=0), 1.0) is None
-    assert accuracy_above(toy.trained("mlp"), samples, Run(seed=0), -1.0) is None
+    assert accuracy_between(model, partly_wrong(0.0)[torch.arange(0)], run, below=1.0) is None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.6, 1.0])

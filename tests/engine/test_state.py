@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from mucore.engine.run import Run
-from mucore.engine.state import copy_state, frozen, frozen_copy, is_finite, modes_kept, state_bytes
+from mucore.engine.state import copy_state, is_finite, state_bytes
 
 
 def test_bytes_of_networks_tensors_dictionaries_and_lists_add_up():
@@ -34,33 +34,6 @@ def test_finite_entries_whose_sum_overflows_are_finite():
     assert large.sum().isinf() and is_finite(large)
     opposite = torch.tensor([torch.inf, -torch.inf])
     assert not is_finite(large, opposite)
-
-
-def test_copies_stay_as_they_are():
-    network = nn.Linear(2, 1)
-    state, teacher = copy_state(network), frozen_copy(network)
-    before = network.bias.item()
-    network.bias.data += 1
-    assert state["bias"].item() == teacher.get_parameter("bias").item() == before
-    assert not teacher.training and not any(p.requires_grad for p in teacher.parameters())
-
-
-def test_modes_are_what_they_were():
-    network = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.BatchNorm1d(2).eval(), nn.ReLU()))
-    before = [module.training for module in network.modules()]
-    assert not all(before)
-    with modes_kept(network):
-        network.eval()
-    assert [module.training for module in network.modules()] == before
-
-
-def test_frozen_parameters_learn_again_afterwards():
-    network = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1).requires_grad_(False))
-    before = [p.requires_grad for p in network.parameters()]
-    with pytest.raises(ValueError, match="inside"), frozen(network):
-        assert not any(p.requires_grad for p in network.parameters())
-        raise ValueError("inside")
-    assert [p.requires_grad for p in network.parameters()] == before == [True, True, False, False]
 
 
 def test_giving_up_leaves_the_model_and_says_why():

@@ -4,7 +4,6 @@ not.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -81,7 +80,7 @@ def run(method: str, **changes: Any) -> tuple[nn.Module, Run]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", SERVING)
-def test_a_method_keeps_what_is_retained_also_for_one_sample(method: str):
+def test_a_method_keeps_what_is_retained(method: str):
     data, original = toy.request("attributes", "random"), toy.original("attributes")
     result, done = run(method)
     assert done.status == "ok" and is_finite(result) and not any(True for _ in hooks(result))
@@ -90,8 +89,6 @@ def test_a_method_keeps_what_is_retained_also_for_one_sample(method: str):
     # sensible: the retain set stays far above guessing, the forget set does not become easier
     before, after = correct(original, data.forget), correct(result, data.forget)
     assert correct(result, data.retain) > 0.72 and after <= before + 0.02
-    model = toy.original("attributes").train().requires_grad_(True)
-    assert is_finite(toy.unlearn(method, toy.request("attributes", 1), model)[0])
 
 
 @pytest.mark.parametrize("method", FORGETS)
@@ -118,23 +115,6 @@ def test_the_roster_is_divided_into_those_that_serve_attributes_and_those_that_s
 
 
 # -- what single methods do
-
-
-def test_the_limit_of_gradient_ascent_is_a_multiple_of_ln_2():
-    data = toy.request("attributes", "random")
-    result, done = run("gradient_ascent", lr=0.05, epochs=50, stop_loss=1.0, grad_clip=None)
-    assert f"the limit {math.log(2):.3g}" in (done.stop_reason or "")
-    assert toy.loss(result, data.forget) >= math.log(2)
-
-
-def test_a_flat_teacher_draws_every_answer_to_one_half():
-    data, original = toy.request("attributes", "random"), toy.original("attributes")
-    result, _ = run("bad_teacher", teacher="uniform", lr=0.01, epochs=5)
-    spread = [
-        (torch.sigmoid(toy.logits(model, data.forget)) - 0.5).abs().mean().item()
-        for model in (original, result)
-    ]
-    assert spread[1] < 0.6 * spread[0]
 
 
 def test_fine_tuning_takes_the_step_of_binary_cross_entropy():
@@ -178,13 +158,6 @@ def test_scrub_rewind_weighs_combinations_of_attributes_as_the_forget_set_has_th
         1 - toy.accuracy(result, unseen), abs=0.03
     )
     assert 0 < len(unseen) < len(data.validation)
-
-
-def test_lotus_takes_its_temperature_from_the_share_of_right_answers():
-    data, original = toy.request("attributes", "random"), toy.original("attributes")
-    _, done = run("lotus", epochs=1, alpha=4.0)
-    excess = toy.accuracy(original, data.forget) - toy.accuracy(original, data.validation)
-    assert excess > 0.02 and done.diagnostics["tau"] == pytest.approx(math.exp(4 * excess))
 
 
 def test_with_one_attribute_methods_walk_as_with_two_classes():

@@ -134,21 +134,6 @@ def test_the_nearest_adversarial_image_is_just_across_the_border(gain: float):
     assert found.radii.tolist() == pytest.approx([0.32, 0.08, 0.16, 0.64, 0.04], rel=1e-5)
 
 
-def test_an_image_that_never_crosses_gets_the_runner_up():
-    model = linear(0.0)
-    with torch.no_grad():
-        classifier_layer(model).bias.copy_(torch.tensor([1.0, 0.0]))
-    samples = flat_images([0.3, 0.6], [0, 0])
-    run = Run(seed=0)
-    found = adversarial.nearest_adversarial(
-        model, samples, run, radius=0.04, steps=3, doublings=1, batch_size=8
-    )
-    assert found.failed == 2
-    assert found.labels.tolist() == [1, 1]
-    assert found.radii.tolist() == pytest.approx([0.08, 0.08])
-    assert run.cost.reads == {"forget/backward": 2, "attack/backward": 2 * 6}
-
-
 def test_input_curvature_is_the_turn_of_the_gradient():
     data, model = toy.in_float64(toy.request("mlp", "random")), smooth()
     batch = whole_batch(data)
@@ -177,14 +162,6 @@ def test_shrink_labels_are_allowed_classes(
     toy.unlearn("boundary_shrink", data, "mlp", epsilon=epsilon)
     labels = calls[0]["phases"][0].data.labels
     assert data.other_labels(data.forget.labels)[torch.arange(len(labels)), labels].all()
-
-
-def test_shrink_without_a_step_is_pseudo_labels():
-    data = toy.request("mlp", "random", natural=True)
-    same = toy.settings(lr=1e-3, epochs=2, batch_size=32, bn="frozen", weight_decay=0.0)
-    first, _ = toy.unlearn("boundary_shrink", data, "mlp", epsilon=0.0, **same)
-    second, _ = toy.unlearn("pseudo_labels", data, "mlp", **same)
-    assert toy.same(first, second)
 
 
 def test_shrink_weighs_samples_by_how_clearly_they_crossed():
@@ -312,14 +289,6 @@ def test_niu_noises_at_most_its_share(chosen: int, share: float, count: int):
         assert run.diagnostics["noise_to_weight"] > 0
 
 
-def test_niu_never_noises_what_was_drawn_before():
-    options: dict[str, Any] = {**STILL, "noise_epochs": 5, "chosen_tensors": 6, "noise_share": 1.0}
-    many, _ = toy.unlearn("niu", "mlp", **options)
-    options["noise_epochs"] = 1
-    once, _ = toy.unlearn("niu", "mlp", **options)
-    assert toy.same(many, once, buffers=False)  # all six were drawn in the first epoch
-
-
 def test_niu_raises_its_rate_in_the_very_last_epoch(monkeypatch: pytest.MonkeyPatch):
     calls = toy.watch_fit(monkeypatch, "niu")
     toy.unlearn("niu", "mlp", reset_epochs=1, noise_epochs=4, fine_epochs=4)
@@ -422,13 +391,6 @@ def test_the_contrast_loss_is_at_least_the_log_of_the_batch():
     assert contrast_loss(torch.ones(1, 1), pair, 2.0).item() == pytest.approx(by_hand)
 
 
-def test_no_gradient_reaches_the_retained_side():
-    forgotten = torch.randn(4, 3, requires_grad=True)
-    retained = torch.randn(6, 3, requires_grad=True)
-    contrast_loss(forgotten, retained, 1.0).backward()
-    assert forgotten.grad is not None and retained.grad is None
-
-
 # -- UNSIR
 
 
@@ -500,19 +462,6 @@ def test_the_impair_set_is_noise_and_a_part_of_each_class(use: str, images: int)
     assert len(drawn_per_class(data.retain, 10_000, Run(seed=0))) == len(data.retain)
 
 
-def test_each_forgotten_class_gets_noise_of_its_own(monkeypatch: pytest.MonkeyPatch):
-    calls = toy.watch_fit(monkeypatch, "unsir")
-    labels = toy.problem("mlp").labels
-    data = toy.request(
-        "mlp", torch.nonzero((labels == 2) | (labels == 4)).flatten(), forgotten_classes=(2, 4)
-    )
-    toy.unlearn("unsir", data, "mlp", class_noise_steps=2)
-    first, second, kept = calls[0]["phases"][0].data.sets
-    assert set(first.labels.tolist()) == {2} and set(second.labels.tolist()) == {4}
-    assert not torch.equal(first.images.pixels, second.images.pixels)
-    assert set(kept.labels.tolist()) == {0, 1, 3, 5}
-
-
 # -- AMUN
 
 
@@ -531,27 +480,3 @@ def test_adversarial_images_are_wrong_near_and_as_many_as_forgotten_samples():
     # an image right at the border may fall back by rounding
     assert toy.accuracy(model, made) > 0.98
     assert toy.fingerprint(model) == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sets", "roles"),
-    [
-        ("all", ["retain", "forget", "adversarial"]),
-        ("no_retain", ["forget", "adversarial"]),
-        ("no_forget", ["retain", "adversarial"]),
-    ],
-)
-def test_amun_trains_on_the_sets_it_was_told(
-    monkeypatch: pytest.MonkeyPatch, sets: str, roles: list[str]
-):
-    calls = toy.watch_fit(monkeypatch, "amun")
-    data = toy.request("mlp", "random", natural=True)
-    toy.unlearn("amun", data, "mlp", sets=sets, decay_every=2)
-    mixed = calls[0]["phases"][0].data.sets
-    assert [samples.role for samples in mixed] == roles
-    assert [samples.natural for samples in mixed] == [role != "adversarial" for role in roles]
-    assert torch.equal(mixed[-1].ids, data.forget.ids)
-    assert [calls[0]["optimizer"].schedule(epoch) for epoch in range(5)] == pytest.approx(
-        [1, 1, 0.1, 0.1, 0.01]
-    )

@@ -90,7 +90,7 @@ def trained(name: str) -> tuple[nn.Module, dict[str, Any]]:
         optimizer=Optimizer(lr=0.01, momentum=0.9),
         edit_grads=recorder.before_step,
         after_step=recorder.after_step,
-        stop=recorder.stop,
+        stop=recorder.after_epoch,
     )
     # statistics that fit the weights: a running mean over four steps would not
     with torch.no_grad():
@@ -136,11 +136,11 @@ LEFT_OUT = {
     *((name, "pgu") for name in (*QUICK, *HEAVY) if name not in ("mobilenet-v2", "vit-tiny")),
     ("mobilenet-v2", "gkt"),
 }
-# The small networks with every method; of the others, one with each.
+# A transformer with every method, and one of the others with each.
 PAIRS = [
     (name, method)
     for place, method in enumerate(METHODS)
-    for name in (*QUICK, HEAVY[place % 5])
+    for name in ("vit-tiny", HEAVY[place % 5])
     if (name, method) not in LEFT_OUT
 ]
 
@@ -201,15 +201,6 @@ def test_the_last_block_of_a_transformer_is_one_of_its_row() -> None:
             for p in model.get_submodule(path).parameters(recurse=False)
         )
         assert moved < 0.7 * share, name  # not the network as a whole
-
-
-def test_a_layer_unit_counts_the_linear_layers_of_attention() -> None:
-    chosen = list(tail(build("vit-tiny"), "layer", 3))
-    assert [name for name in chosen if "norm" not in name] == [
-        "blocks.11.mlp.fc1",
-        "blocks.11.mlp.fc2",
-        "head",
-    ]
 
 
 def test_parameters_without_a_rule_are_not_started_anew() -> None:
@@ -286,10 +277,3 @@ def test_a_method_made_for_convolutions_says_how_few_there_are() -> None:
             method, request("allcnn"), copy.deepcopy(trained("allcnn")[0]), **METHODS[method]
         )
         assert not any("belong to convolutions" in note for note in run.notes)
-
-
-def test_powers_of_negative_features_are_said() -> None:
-    _, run = toy.unlearn(
-        "scar", request("vit-tiny"), copy.deepcopy(trained("vit-tiny")[0]), **METHODS["scar"]
-    )
-    assert any("of the features are negative and count as zero" in note for note in run.notes)

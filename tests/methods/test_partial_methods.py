@@ -55,18 +55,6 @@ def test_k_layers_hold_k_convolutions_and_linear_layers(name: str, k: int):
     )
 
 
-def test_the_convolution_of_a_shortcut_comes_after_its_block():
-    model = models.build("resnet18", in_channels=3, classes=10, image_size=32, seed=0)
-    weights = [
-        name
-        for name, module in tail(model, "layer", 4).items()
-        if isinstance(module, WEIGHT_LAYERS)
-    ]
-    assert weights == ["layer4.0.downsample.0", "layer4.1.conv1", "layer4.1.conv2", "fc"]
-    assert "layer4.0.bn2" not in tail(model, "layer", 4)
-    assert "layer4.0.bn2" in tail(model, "layer", 5)
-
-
 @pytest.mark.parametrize(
     ("name", "k", "children"),
     [
@@ -372,25 +360,6 @@ def test_rum_parts_the_forget_set_and_retains_what_is_to_come(
         low, medium, high = groups if order == "low_to_high" else groups[::-1]
         assert max(by_id[i] for i in low) <= min(by_id[i] for i in medium)
         assert max(by_id[i] for i in medium) <= min(by_id[i] for i in high)
-
-
-def test_rum_hands_each_step_its_settings(monkeypatch: pytest.MonkeyPatch):
-    calls = watch(monkeypatch)
-    options = toy.settings(
-        low="neggrad_plus", retain_weight=0.97, medium_epochs=7, medium_lr=0.03, momentum=0.5
-    )
-    toy.unlearn("rum", "mlp", **options)
-    (first, _, low), (second, _, medium), (third, _, high) = calls
-    assert (first, second, third) == ("neggrad_plus", "finetune", "salun")
-    assert low["retain_weight"] == 0.97 and low["bn_forward"] == "two"
-    assert medium == {
-        "lr": 0.03,
-        "epochs": 7,
-        "momentum": 0.5,
-        "weight_decay": 5e-4,
-        "batch_size": 64,
-    }
-    assert high["density"] == 0.5 and "retain_weight" not in high
 
 
 def test_confidence_is_the_loss_of_each_sample():

@@ -15,13 +15,13 @@ from torch import Tensor, nn
 
 from mucore import catalog
 from mucore.blocks import curvature
-from mucore.blocks.layer_moments import confine, layer_moments, protected, protected_inputs
+from mucore.blocks.layer_moments import confine, protected
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.ensemble import Ensemble
-from mucore.engine.loop import Optimizer, Phase, fit, is_finite
+from mucore.engine.loop import is_finite
 from mucore.engine.losses import improbability
 from mucore.engine.run import Run
-from mucore.methods import first_order, pgu
+from mucore.methods import pgu
 
 ROSTER = [
     card.id
@@ -39,11 +39,9 @@ def settings(method: str, name: toy.Name) -> dict[str, Any]:
     return {**catalog.method(method).scenario_values.get(scenario, {}), **own}
 
 
-# Under flipped labels those that the authors, or we, set otherwise there.
-CASES: list[tuple[str, toy.Name]] = [
-    *((method, "conv_backdoor") for method in ROSTER),
-    *((method, "mlp_flipped") for method in ROSTER if settings(method, "mlp_flipped")),
-]
+# To all others poisoned data are data: those that the authors, or we, set otherwise there.
+PROBLEMS: tuple[toy.Name, ...] = ("conv_backdoor", "mlp_flipped")
+CASES = [(method, name) for name in PROBLEMS for method in ROSTER if settings(method, name)]
 
 
 def triggered(data: UnlearningData, name: toy.Name) -> Samples:
@@ -134,36 +132,6 @@ def test_the_feature_mask_counterpart_has_the_mean_under_the_trigger():
     assert torch.equal(y, data.true_labels)
 
 
-@pytest.mark.parametrize("kind", ["true_label", "feature_mask"])
-def test_first_order_steps_along_the_difference_of_gradients(kind: curvature.Counterpart):
-    data, tau = toy.request("conv_backdoor", "poison"), 1e-4
-    model = toy.original("conv_backdoor").double().eval()
-    wide = toy.in_float64(data)
-    x, y = inputs(curvature.counterpart_of(kind, wide, Run(seed=0)))
-    old, label = inputs(wide.forget)
-    loss = nn.functional.cross_entropy(
-        model(x.double()), y, reduction="sum"
-    ) - nn.functional.cross_entropy(model(old), label, reduction="sum")
-    expected = [
-        p.detach() - tau * g
-        for p, g in zip(
-            model.parameters(), torch.autograd.grad(loss, list(model.parameters())), strict=True
-        )
-    ]
-    result = first_order.first_order(
-        copy.deepcopy(model),
-        wide,
-        Run(seed=0),
-        tau=tau,
-        counterpart=kind,
-        steps=1,
-        param_scope="all",
-        batch_size=7,
-    )
-    for got, wanted in zip(result.parameters(), expected, strict=True):
-        assert torch.allclose(got, wanted, rtol=0, atol=1e-9)
-
-
 def test_a_part_of_a_request_keeps_true_labels_beside_their_samples():
     """RUM forgets in three parts."""
     data, clean = toy.request("mlp_flipped", "poison"), toy.problem("mlp")
@@ -229,30 +197,6 @@ def test_mixing_is_gradient_descent_on_the_matrix_between_the_protected_directio
     assert not torch.allclose(layer.weight @ basis, start @ basis, atol=1e-4)  # something was mixed
 
 
-def test_depoisoning_moves_protected_directions_and_forgetting_does_not():
-    data, name = toy.request("conv_backdoor", "poison"), "conv_backdoor"
-    start = toy.original(name)
-    bases = protected_inputs(
-        data.record["layer_moments"], layer_moments(start, data.forget, Run(seed=0)), 0.95
-    )
-    moved = {}
-    for variant in ("forget", "depoison"):
-        result, run = toy.unlearn(
-            "pgu", data, name, variant=variant, epochs=1, batch_size=400, retained_var=0.95
-        )
-        assert run.cost.steps == 1 and bases
-        before, after = dict(start.named_parameters()), dict(result.named_parameters())
-        shifts = {
-            layer: (after[f"{layer}.weight"] - before[f"{layer}.weight"]).detach()
-            for layer in bases
-        }
-        moved[variant] = sum(
-            (shifts[layer].flatten(1) @ basis.float()).abs().sum().item()
-            for layer, basis in bases.items()
-        )
-    assert moved["forget"] < 1e-4 < moved["depoison"]
-
-
 def test_depoisoning_closes_the_backdoor_and_ends_when_clean_accuracy_falls():
     data, name = toy.request("conv_backdoor", "poison"), "conv_backdoor"
     attack = triggered(data, name)
@@ -265,24 +209,3 @@ def test_depoisoning_closes_the_backdoor_and_ends_when_clean_accuracy_falls():
     assert (fallen > pgu.DROP) == bool(
         run.stop_reason and "accuracy on what is kept had fallen" in run.stop_reason
     )
-
-
-def test_fit_takes_the_edit():
-    """The edit and the optimiser together: a bias and a protected input stay where they are."""
-    data, network = toy.request("mlp", 64), toy.original("mlp")
-    before = copy.deepcopy(network)
-    basis = torch.eye(16)[:, :4]
-    phase = Phase(data=data.forget, batch_size=32)
-    fit(
-        network,
-        [phase],
-        Run(seed=0),
-        epochs=1,
-        optimizer=Optimizer(lr=0.1),
-        bn="frozen",
-        edit_grads=confine(network, {"1": basis}),
-    )
-    (old, new) = (dict(each.named_parameters()) for each in (before, network))
-    assert torch.allclose(new["1.weight"][:, :4], old["1.weight"][:, :4], atol=1e-6)
-    assert not torch.allclose(new["1.weight"][:, 4:], old["1.weight"][:, 4:])
-    assert torch.equal(new["4.weight"], old["4.weight"])

@@ -62,13 +62,6 @@ def test_epochs_of_slices_by_hand(epochs: int, slices: int, wanted: list[int]):
     assert slice_epochs(epochs, slices) == wanted
 
 
-@pytest.mark.parametrize("epochs", [1, 7, 15, 200])
-@pytest.mark.parametrize("slices", [1, 2, 3, 5, 10])
-def test_slices_read_as_much_as_a_plain_training(epochs: int, slices: int):
-    passes = sum(e * (number + 1) / slices for number, e in enumerate(slice_epochs(epochs, slices)))
-    assert abs(passes - epochs) <= 1
-
-
 def test_the_partition_is_one_and_depends_on_the_training_seed_alone():
     ids = torch.arange(100, 203)
     parts = partition(ids, 4, 3, 0)
@@ -259,19 +252,3 @@ def test_a_run_of_sisa_is_stored_loaded_and_measured_again(session):
     assert again.cost["seconds"] == result.cost["seconds"]
     assert again.metrics["ta"].value == result.metrics["ta"].value
     assert again.confusion == result.confusion
-
-
-@pytest.mark.slow
-def test_the_record_is_made_once_for_all_requests_and_counted(session):
-    first = execute(spec(), session)
-    loaded = session.load_model(spec())
-    assert loaded is not None and isinstance(loaded[0], Ensemble)
-    made = [note for note in first.notes if note.startswith("Training record shards/3/2/recipe")]
-    second = execute(spec(scenario="class_wise"), session)
-    # made once, with its seconds
-    assert made and made == [note for note in second.notes if note.startswith("Training record")]
-    size = state_bytes(loaded[0].members[0].state_dict().values())
-    assert first.cost["persistent_bytes"] == second.cost["persistent_bytes"] == 6 * size
-    other = execute(spec(parameters={"shards": 2, "slices": 2}), session)
-    assert other.cost["persistent_bytes"] == 4 * size
-    assert second.metrics["fa"].value == 0

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 import toy
-from torch import Tensor, nn
+from torch import nn
 from toy import draws, smooth
 
 from mucore import catalog, methods
@@ -25,7 +25,7 @@ from mucore.blocks.surrogate_data import COUNT
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
 from mucore.engine.run import Run, state_bytes
-from mucore.errors import BadValue, Cancelled
+from mucore.errors import BadValue
 from mucore.methods import scar
 from mucore.testing.contract import hooks
 from mucore.training import records, train
@@ -72,41 +72,6 @@ def test_a_variant_gives_back_a_clean_model_and_repeats_itself(
     assert list(first.state_dict()) == list(start.state_dict()) and not toy.same(first, start)
     assert all(p.requires_grad for p in first.parameters())
     assert not any(module.training for module in first.modules())
-
-
-@pytest.mark.slow
-@variants
-def test_a_variant_survives_one_sample_bad_pixels_and_the_cancel_button(
-    method: str, options: dict[str, Any]
-):
-    if method != "scar":  # which forgets whole classes
-        result, run = toy.unlearn(method, toy.request("conv", 1), "conv", **options)
-        assert is_finite(result) and run.status == "ok"
-    data = toy.request("mlp")
-    broken = {
-        role: replace(getattr(data, role), images=NotANumber(getattr(data, role).images))
-        for role in ("forget", "retain", "validation")
-    }
-    result, run = toy.unlearn(method, replace(data, **broken), "mlp", **options)
-    assert is_finite(result)
-    asked: list[bool] = []
-
-    def cancelled() -> bool:
-        asked.append(True)
-        return len(asked) > 1
-
-    with pytest.raises(Cancelled):
-        toy.unlearn(method, data, "mlp", run=Run(seed=0, cancelled=cancelled), **options)
-
-
-class NotANumber:
-    """Images that cannot be read as numbers."""
-
-    def __init__(self, images: Any):
-        self.inner, self.shape, self.mean, self.std = images, images.shape, images.mean, images.std
-
-    def take(self, positions: Tensor) -> Tensor:
-        return torch.full((len(positions), *self.shape), torch.nan)
 
 
 # -- SCAR-self

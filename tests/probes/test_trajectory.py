@@ -101,15 +101,6 @@ def test_gradients_and_modes_stay():
     assert run.cost.steps == 1 and not run.cost.reads and not run.rng_states()
 
 
-def test_the_clock_stands_while_somebody_looks():
-    run, seen = Run(seed=0), []
-    run.observer = lambda model: seen.append(run._started)
-    with run.clock():
-        run.stepped(toy.original("conv"))
-        assert run._started is not None
-    assert seen == [None]
-
-
 def test_marks_are_looked_at_once_each_and_late_ones_not_twice():
     run = Run(seed=0)
     watcher = watched(run, [2, 3, 9])

@@ -206,7 +206,7 @@ def test_later_rules_wait_for_earlier_ones(tmp_path):
         write(tmp_path, "return model.eval()", ("(model, data, run)", "(model, data, run, rate)"))
     )
     assert not last.passed
-    assert last.message.startswith("The parameters after run must be keyword-only")
+    assert last.message.startswith("The function must take model, data and run")
 
 
 def test_a_taken_name_is_said(tmp_path):

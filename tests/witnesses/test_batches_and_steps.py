@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 import torch
 import toy
-from torch import nn
 
 from mucore import catalog
 from mucore.blocks import stopping
-from mucore.blocks.stopping import first_of
 from mucore.methods import pgu
 from mucore.spec import make_recipe, make_spec, method_parameters
 
@@ -119,22 +117,6 @@ def test_pgu_without_a_target_has_no_other_end_than_a_loss_of_accuracy():
     assert len(run.losses) < 40
     assert len(run.losses) % 5 == 0
     assert "forget accuracy was down to" in (run.stop_reason or "")
-
-
-def test_rules_are_asked_in_order_and_not_in_every_epoch():
-    asked: list[tuple[str, int]] = []
-
-    def rule(name: str, speaks: int):
-        def ask(model: nn.Module, epoch: int) -> str | None:
-            asked.append((name, epoch))
-            return name if epoch >= speaks else None
-
-        return ask
-
-    both = first_of(rule("late", 7), rule("soon", 4), every=3)
-    said = [both(nn.Identity(), epoch) for epoch in range(-1, 6)]  # looks: -1, 2, 5
-    assert said == [None, None, None, None, None, None, "soon"]
-    assert asked == [("late", -1), ("soon", -1), ("late", 2), ("soon", 2), ("late", 5), ("soon", 5)]
 
 
 def test_pgu_takes_the_official_batches_for_classes():
