@@ -11,9 +11,11 @@ import torch
 from torch import nn
 
 from mucore.analysis.features import result_of
+from mucore.engine.collect import collect
 from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
 from mucore.errors import BadValue
+from mucore.metrics.accuracy import accuracy
 from mucore.rng import numpy_rng
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
@@ -62,6 +64,11 @@ class Loaded:
                 "one. Choose another run."
             )
         return found[0]
+
+    def accuracy(self, model: nn.Module, samples: Samples) -> float:
+        """Accuracy in 0..1 of a model on samples."""
+        found = collect(model, samples, self.classes, self.run, keep=0, features=0)
+        return accuracy(confusion=found.confusion)
 
     def samples(
         self, split: Literal["forget", "retain", "train", "test"], count: int, seed: int

@@ -44,42 +44,30 @@ def compute(
     None where it never did. A curve of a training that diverged is shorter.
     """
     from mucore.analysis.models import Loaded
-    from mucore.engine.collect import collect
     from mucore.engine.run import Callbacks
-    from mucore.metrics.accuracy import accuracy
     from mucore.probes.relearning import relearning_accuracies
 
     value: dict[str, Any] = {"keys": list(parameters.keys), "epochs": {}, "targets": {}}
     session: Session | None = None
     for number, key in enumerate(parameters.keys):
         loaded = Loaded(results, key, session)
-        session, share = loaded.session, 1 / len(parameters.keys)
+        session = loaded.session
 
-        def report(
-            update: Any,
-            method: str = loaded.spec.method,
-            start: float = number * share,
-            share: float = share,
-        ) -> None:
-            progress(start + share * update.fraction, f"{method}: {update.step}")
+        def report(update: Any, number: int = number, method: str = loaded.spec.method) -> None:
+            progress((number + update.fraction) / len(parameters.keys), f"{method}: {update.step}")
 
-        forget, recipe = loaded.data.forget, loaded.spec.recipe
+        forget = loaded.data.forget
         run = session.run(loaded.spec, parameters.seed, Callbacks(report))
-        model = loaded.model(loaded.spec)
         curve = relearning_accuracies(
-            model,
+            loaded.model(loaded.spec),
             forget,
-            recipe,
+            loaded.spec.recipe,
             loaded.classes,
             run,
             epochs=parameters.epochs,
             rate=parameters.rate,
         )
-        target = accuracy(
-            confusion=collect(
-                loaded.original, forget, loaded.classes, loaded.run, keep=0, features=0
-            ).confusion
-        )
+        target = loaded.accuracy(loaded.original, forget)
         value[key] = np.array(curve)
         value["targets"][key] = target
         value["epochs"][key] = relearn_epochs(

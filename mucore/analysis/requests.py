@@ -18,8 +18,6 @@ from mucore.spec import RunSpec
 from mucore.store import Store
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from mucore.engine.data import Samples
 
 
@@ -43,8 +41,6 @@ def compute(
     """
     from mucore.analysis.features import result_of
     from mucore.analysis.models import Loaded
-    from mucore.engine.collect import collect
-    from mucore.metrics.accuracy import accuracy
 
     chain = RunSpec.model_validate(result_of(results, parameters.key).spec).requests
     if len(chain) < 2:
@@ -63,16 +59,12 @@ def compute(
         session = loaded.session
         forgotten.append(loaded.data.forget)
 
-        def right(model: nn.Module, samples: Samples, loaded: Loaded = loaded) -> float:
-            found = collect(model, samples, loaded.classes, loaded.run, keep=0, features=0)
-            return accuracy(confusion=found.confusion)
-
-        original[after] = right(loaded.original, loaded.data.forget)
+        original[after] = loaded.accuracy(loaded.original, loaded.data.forget)
         models = {"method": loaded.model(spec)}
         if (found := session.load_model(spec.retrained())) is not None:
             models["retrain"] = found[0]
         for name, model in models.items():
             for request, samples in enumerate(forgotten):
-                value[name][request, after] = right(model, samples)
+                value[name][request, after] = loaded.accuracy(model, samples)
     sizes = np.array([len(samples) for samples in forgotten], np.int64)
     return {**value, "original": original, "sizes": sizes}

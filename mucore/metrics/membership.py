@@ -295,12 +295,13 @@ def attack_is_blind(accuracy: float, n: int) -> bool:
 class Attacked:
     """What one attack found, fractions in 0..1."""
 
-    efficacy: float | None  # None where there is no forget set
     attack_accuracy: float
-    auc: float | None
-    tpr_01: float | None  # at 0.1 % false positives
-    tpr_1: float | None  # at 1 %
     held_out: int
+    # None where there is no forget set
+    efficacy: float | None = None
+    auc: float | None = None
+    tpr_01: float | None = None  # at 0.1 % false positives
+    tpr_1: float | None = None  # at 1 %
     # (n,) of the forget set, whether the attack calls the sample unseen; the efficacy is its mean
     unseen: np.ndarray | None = field(default=None, compare=False)
 
@@ -336,14 +337,7 @@ def run_attack(
         nonmember_scores=of_unseen[np.searchsorted(unseen, split.nonmember_held)],
     )
     if forget is None:
-        return Attacked(
-            efficacy=None,
-            attack_accuracy=accuracy,
-            auc=None,
-            tpr_01=None,
-            tpr_1=None,
-            held_out=split.held_out,
-        )
+        return Attacked(attack_accuracy=accuracy, held_out=split.held_out)
     asked = feature(attack, probabilities=forget[0], labels=forget[1])
     scores = score(asked)
     positives = scores if attack == "prob" else _ordered(attack, asked, None)
