@@ -138,15 +138,6 @@ def test_curves_start_where_the_runs_ended(store):
     assert value[KEYS["retrain"]][0] == 0 and value["epochs"][KEYS["retrain"]] != 0
 
 
-def test_learning_again_is_the_same_twice_and_leaves_the_weights_alone(store):
-    before = store.get_model(store.get_result(KEYS["retrain"]).model_key).weights
-    first, again = (compute("relearn", store, keys=[KEYS["retrain"]], epochs=3) for _ in range(2))
-    assert (first[KEYS["retrain"]] == again[KEYS["retrain"]]).all()
-    assert store.get_model(store.get_result(KEYS["retrain"]).model_key).weights == before
-    faster = compute("relearn", store, keys=[KEYS["retrain"]], epochs=3, rate=1.0)
-    assert faster[KEYS["retrain"]].sum() > first[KEYS["retrain"]].sum()
-
-
 # -- sentences
 
 

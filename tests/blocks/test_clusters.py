@@ -43,12 +43,6 @@ def test_a_precision_is_the_pseudo_inverse_of_the_whole_matrix(
     assert torch.allclose(form.of(x), distances, rtol=1e-6, atol=near)
 
 
-def test_a_class_of_few_samples_takes_a_row_for_each_and_one():
-    form = precision(features(9, 64).double(), (3.0, 3.0), 2)
-    assert form.rows.shape == (10, 64)
-    assert precision(features(90, 64).double(), (3.0, 3.0), 2).rows.shape == (64, 64)
-
-
 def test_a_matrix_that_is_not_positive_is_inverted_all_the_same():
     """With a negative mean of the covariances the shrunk matrix has a negative eigenvalue."""
     draws = torch.randn(40, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(2))

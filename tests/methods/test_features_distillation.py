@@ -184,13 +184,6 @@ def test_class_means_and_the_nearest_allowed_class():
     assert nearest(distances, allowed).tolist() == [0, 2]
 
 
-def test_cosine_distance():
-    assert cosine_distance(
-        torch.tensor([[1.0, 0.0]] * 3), torch.tensor([[2.0, 0.0], [0.0, 1.0], [-3.0, 0.0]])
-    ).tolist() == [pytest.approx(0, abs=1e-6), 1, pytest.approx(2)]
-    assert cosine_distance(torch.zeros(2), torch.ones(2)).item() == 1
-
-
 def test_repeated_gives_each_batch_several_times_and_counts_it_each_time():
     data, run = toy.request("mlp"), Run(seed=0)
     repeated = Repeated(data.forget, 3)
@@ -513,18 +506,6 @@ def test_a_missed_batch_moves_nobody():
     result, run = toy.unlearn("gkt", data, "conv", epsilon=0.0)
     assert run.diagnostics["kept_share"] == 0.0
     assert toy.same(result, toy.problem("conv").network(stream_seed(0, "student")), buffers=False)
-
-
-def test_attention_maps():
-    # (2, 2, 1, 2)
-    activation = torch.tensor([[[[3.0, 0.0]], [[0.0, 0.0]]], [[[1.0, 2.0]], [[1.0, 0.0]]]])
-    wanted = torch.tensor([[1.0, 0.0], [1.0, 2.0]]) / torch.tensor([[1.0], [math.sqrt(5)]])
-    assert torch.allclose(attention_map(activation), wanted)
-    for name, stages in (("conv", 3), ("mlp", 0)):
-        model = toy.original(name)
-        with activations(model) as seen:
-            model(whole(toy.request(name).forget)[0])
-        assert len(seen) == stages
 
 
 def test_gkt_gives_both_sides_their_steps_on_each_batch(monkeypatch: pytest.MonkeyPatch):

@@ -263,23 +263,6 @@ def test_unrolling_with_nothing_to_add_is_finetune(variant: str):
     assert toy.same(first, second)
 
 
-def test_unrolling_lessens_the_spread_of_logits_if_asked():
-    data, rate = toy.in_float64(toy.request("mlp")), 0.1
-
-    def spread(logits: Tensor, labels: Tensor) -> Tensor:
-        # of 6 classes
-        deviations = ((logits - logits.mean(1, keepdim=True)).square().sum(1) / 5).sqrt()
-        return nn.functional.cross_entropy(logits, labels) + 3.0 / 6 * deviations.mean()
-
-    options = (
-        toy.settings(variant="posthoc", kappa=0.0, epochs=1, lr=rate, batch_size=len(data.retain))
-        | PLAIN
-    )
-    result, _ = toy.unlearn("unrolling", data, smooth(), sd_weight=3.0, **options)
-    slope = gradient(smooth(), data.retain, spread)
-    assert close(state(result), {k: p - rate * slope[k] for k, p in state(smooth()).items()}, 1e-12)
-
-
 def test_two_stage_trains_what_retraining_would():
     data = toy.request("mlp")
     seen: dict[int, dict[str, Tensor]] = {}

@@ -20,7 +20,7 @@ from mucore.blocks.importance import output_sensitivity, ratio_quantile
 from mucore.blocks.layer_moments import class_bases, extended, layer_moments
 from mucore.blocks.masks import MaskedStep, density, top_fraction
 from mucore.blocks.memorisation import symmetric_divergence
-from mucore.blocks.pruning import SparseTraining, _kept_shares, cut, magnitudes, synflow_masks
+from mucore.blocks.pruning import SparseTraining, cut, magnitudes, synflow_masks
 from mucore.blocks.surrogate_data import COUNT
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
@@ -121,22 +121,6 @@ def test_a_basis_grows_until_it_holds_the_share():
     assert extended(moment[:, :0], moment * torch.nan, 0.9).isnan().all()
 
 
-def test_a_basis_is_what_singular_vectors_of_the_inputs_give():
-    first = draws(6, 40, seed=2).numpy()
-    second = (draws(6, 2, seed=3) @ draws(2, 40, seed=4) + 0.2 * draws(6, 40, seed=5)).numpy()
-    basis, ours = np.zeros((6, 0)), torch.zeros(6, 0, dtype=torch.float64)
-    for rows, share in ((second, 0.9), (first, 0.95)):
-        left = rows - basis @ basis.T @ rows
-        vectors, values, _ = np.linalg.svd(left, full_matrices=False)
-        held, count = 1 - (values**2).sum() / (rows**2).sum(), 0
-        while held < share:
-            held, count = held + values[count] ** 2 / (rows**2).sum(), count + 1
-        basis = np.hstack([basis, vectors[:, :count]])
-        ours = extended(ours, torch.from_numpy(rows @ rows.T), share)
-        assert 0 < count and ours.shape == basis.shape
-        np.testing.assert_allclose((ours @ ours.T).numpy(), basis @ basis.T, atol=1e-9)
-
-
 def test_class_bases_hold_each_class_to_its_share():
     data, model = toy.request("conv"), toy.original("conv")
     run = Run(seed=3)
@@ -218,13 +202,6 @@ def test_synflow_scores_a_linear_network_by_its_paths():
     assert np.array_equal(
         torch.cat([masks["1.weight"].flatten(), masks["2.weight"].flatten()]).numpy(), kept
     )
-
-
-def test_iterative_pruning_takes_a_fifth_of_the_rest_each_time():
-    assert _kept_shares("imp", 0.5) == pytest.approx([0.8, 0.64, 0.512, 0.5])
-    assert _kept_shares("imp", 0.36) == pytest.approx([0.8, 0.64])
-    assert len(_kept_shares("imp", 0.95)) == 14
-    assert _kept_shares("omp", 0.95) == pytest.approx([0.05])
 
 
 def everything(name: toy.Name) -> Samples:

@@ -72,15 +72,6 @@ def test_cka_by_hand_and_of_too_few_samples(make_inputs):
         assert found.value is None and numbers(found.error or "") == ["32", "31"]
 
 
-def test_cka_to_the_original_has_a_gap_and_cka_to_retrain_has_none(make_inputs):
-    reference = {name: Measured(0.5) for name in CKAS}
-    measured = measure(
-        make_inputs(retrain_metrics=reference), scenario="one_class", method="finetune"
-    )
-    assert measured["cka_original_forget"].gap == value(measured, "cka_original_forget") - 0.5
-    assert measured["cka_retrain_forget"].gap is None
-
-
 def test_js_divergence_by_hand(make_inputs):
     """Certain of one class against certain of another is 1 bit; half of the samples agree, so the
     mean is one half.

@@ -34,13 +34,3 @@ def test_frames_lie_evenly_between_the_first_and_the_last() -> None:
         for shot in shots:
             assert next(shot.network.parameters()).item() == shot.step
             assert abs(shot.share - shot.step / steps) < 1e-9
-
-
-def test_frames_are_of_the_network_that_was_returned() -> None:
-    run = Run(seed=0)
-    film, mine, teacher = Film(run, 8), nn.Linear(1, 1), nn.Linear(1, 1)
-    run.observer = film
-    for model in (teacher, mine, teacher, mine, mine):
-        run.stepped(model)
-    assert [shot.step for shot in film.shots(mine, mine)] == [0, 2, 4, 5]
-    assert [shot.step for shot in film.shots(mine, nn.Linear(1, 1))] == [0, 5]
