@@ -163,7 +163,7 @@ def test_training_killed_after_an_epoch_resumes_to_the_same_weights(session, bas
 
 
 def test_a_damaged_checkpoint_starts_over(tmp_path):
-    path = tmp_path / "half.safetensors"
+    path = tmp_path / "half.pt"
     path.write_bytes(b"not a checkpoint")
     assert training.DiskCheckpoints(path).load() is None
 
@@ -171,7 +171,7 @@ def test_a_damaged_checkpoint_starts_over(tmp_path):
 def test_a_checkpoint_that_cannot_be_written_does_not_end_the_training(session, tmp_path, caplog):
     base = spec().original()
     (tmp_path / "file").write_text("not a folder")
-    checkpoints = training.DiskCheckpoints(tmp_path / "file" / "state.safetensors")
+    checkpoints = training.DiskCheckpoints(tmp_path / "file" / "state.pt")
     run = session.run(base, 0)
     training.train_original(base, run, session.splits(base), checkpoints=checkpoints)
     assert len(run.losses) == 3
