@@ -49,12 +49,9 @@ class Clusters:
         self.delta, self.gammas, self.shrinkings = delta, gammas, shrinkings
         self.means: dict[int, Tensor] = {}
         self.precisions: dict[int, Form] = {}
-        self.entries, self.negative = 0, 0
 
     def add(self, number: int, features: Tensor) -> None:
         """The features (n, d) of all samples of a class; nothing where they make no covariance."""
-        self.entries += features.numel()
-        self.negative += int((features < 0).sum())
         bent = self.bend(features)
         if len(bent) < 2 or not torch.isfinite(bent).all():
             return
@@ -124,11 +121,6 @@ def nearest_clusters(
         found[closer.cpu()] = number
         run.scratch(beside + size + state_bytes(features, clusters.held()))
         clusters.keep(found.unique().tolist())
-    if clusters.negative:
-        run.note(
-            f"{100 * clusters.negative / clusters.entries:.0f} % of the features are negative and "
-            "count as zero: the powers are meant for features of a ReLU."
-        )
     return found
 
 

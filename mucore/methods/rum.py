@@ -77,11 +77,6 @@ def rum(
     turns = list(zip(groups, steps, strict=True))
     if order == "high_to_low":
         turns.reverse()
-    if all(step == "nothing" for group, (step, _, _) in turns if len(group.forget)):
-        run.note(
-            "The parts of the forget set that hold a sample are all left alone (nothing), so the "
-            "original came back as it was."
-        )
     # (3) one group after the other; those still to come are retained for as long
     for number, (group, (step, lr, epochs)) in enumerate(turns):
         if step == "nothing" or not len(group.forget):
