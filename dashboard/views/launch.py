@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.pages import TAB
 from dashboard.sections.forget_sets import page as forget_sets
+from dashboard.sections.judge import page as judge
 from dashboard.sections.launch import own_method, search
 from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
@@ -22,7 +23,7 @@ from dashboard.widgets import fields, figures, header
 from mucore import catalog
 from mucore.userfiles import datasets
 
-TABS = {"comparison": "Comparison", "forget_sets": "Forget sets"}
+TABS = {"comparison": "Comparison", "judge": "Judge my model", "forget_sets": "Forget sets"}
 
 
 def page() -> None:
@@ -36,6 +37,8 @@ def page() -> None:
     )
     if tab == "forget_sets":
         forget_sets.show()
+    elif tab == "judge":
+        judge.show()
     else:
         form()
 

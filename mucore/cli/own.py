@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections.abc import Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -31,9 +32,7 @@ Data = Annotated[str, Parameter(help="A data set's name, npz:PATH or folder:PATH
 Listed = Annotated[str, Parameter(help="A file of rows of the training data, a mask, or set:NAME.")]
 Pixels = Annotated[
     str,
-    Parameter(
-        help="mucore, 0..1, -1..1 or MEAN/STD, if no file says it.", allow_leading_hyphen=True
-    ),
+    Parameter(help="mucore, 0..1, -1..1 or MEAN/STD, if no file tells.", allow_leading_hyphen=True),
 ]
 Layer = Annotated[str, Parameter(help="The layer whose input are the features.")]
 
@@ -69,7 +68,9 @@ def evaluate(
 
     given = {"unlearned": unlearned, "original": original, "retrained": retrained}
     files = {role: [*map(Path, filter(None, text.split(",")))] for role, text in given.items()}
-    pixels = preprocess or max(map(preprocess_of, chain(*files.values())), default="")
+    every = [*chain(*files.values())]
+    pixels = preprocess or max(map(preprocess_of, every), default="")
+    pixels = pixels or _recognised(every[0], model, data)
     # rows are those of who trained on every published image: none is held out of training
     changes = {"validation_from": "test"} | ({"preprocess": pixels} if pixels else {})
     recipe = make_recipe("standard", changes)
@@ -99,7 +100,28 @@ def evaluate(
     named = {"data": _short(data), "model": _short(model)}
     if out is not None:
         report.save(out, **named)
-    _print(report, as_json, report.keep(**named).id if keep else None)
+    kept = report.keep(**named).id if keep else None
+    _print(report, as_json, {"comparison": kept, "preprocess": recipe.preprocess})
+
+
+def _recognised(path: Path, model: str, data: str) -> str:
+    """What pixels were when the weights in a file were trained, by its first batch norm; "" for
+    what mucore makes of them.
+    """
+    from mucore import datasets
+    from mucore.engine.data import on_device
+    from mucore.models import load_checkpoint
+    from mucore.runner.preprocessing import recognised
+    from mucore.spec import make_recipe
+    from mucore.spec.preprocess import USUAL
+
+    splits = datasets.load(data, **make_recipe("standard").cut())
+    network = _built(model, splits)
+    load_checkpoint(path, network)
+    right = recognised(network, on_device(splits, "train", "cpu"), USUAL)
+    if right:
+        print(f"Its first batch norm says preprocess {right}, which is used.", file=sys.stderr)
+    return right
 
 
 def _short(name: str) -> str:
@@ -144,17 +166,16 @@ def _inputs(*parts: Samples) -> tuple[Tensor, Tensor]:
     return torch.cat(x), torch.cat([part.labels for part in parts])
 
 
-def _print(report: Report, as_json: bool, comparison: int | None) -> None:
-    """`comparison` is the number of what was kept."""
+def _print(report: Report, as_json: bool, more: Mapping[str, Any]) -> None:
+    """`more` is the number of the comparison that was kept, and what pixels became."""
     table = report.table()
     if as_json:
         parts = ("about", "forgotten", "caveats", "missing")
         found = {"verdict": report.verdict.content(), "metrics": table.to_dict("records")}
-        found["comparison"] = comparison
-        print(to_json(found | {part: getattr(report, part) for part in parts}, indent=2))
+        print(to_json(found | {**more} | {part: getattr(report, part) for part in parts}, indent=2))
         return
     print(report)
-    if comparison is not None:
+    if (comparison := more["comparison"]) is not None:
         print(f"Kept as comparison {comparison}.")
     print_table([*table], [[_cell(each) for each in row] for row in table.itertuples(index=False)])
     missing = [f"{metric}: {why}" for metric, why in report.missing.items()]

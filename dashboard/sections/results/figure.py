@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import frames, state
 from dashboard.charts import cost_distance, results_table
-from dashboard.widgets import clicks
+from dashboard.widgets import beside_retrain, clicks
 from dashboard.widgets.markdown import escape
 
 LINES = 13  # of the short table: as high as the figure
@@ -27,8 +27,8 @@ def show(table: frames.ResultsTable, apart: float | None) -> go.Figure | None:
             if any(dot.low is not None for dot in found.dots):
                 st.caption("Hollow: an indication. Line: 95 % interval over its seeds.")
         else:
-            st.markdown("No method has a distance to Retrain and a cost yet.")
-        if found.missing:
+            figure = beside_retrain.show(table.rows)
+        if found.dots and found.missing:
             st.caption(escape(f"Without a distance: {', '.join(found.missing)}."))
     with right, st.container(key="beside"):
         nearest(table)
