@@ -63,9 +63,11 @@ def _door(function: Callable[P, T]) -> Callable[P, T]:
 __all__ = [
     "compare",
     "evaluate",
+    "export",
     "forgetting_quality",
     "load_model",
     "repeat_run",
+    "results",
     "run_suite",
     "save_weights",
     "statistics",
@@ -485,20 +487,63 @@ def statistics(
     results that takes the place of the store. The tables are data frames. Raises `UnknownName` for
     another filter, `MucoreError` where nothing matches.
     """
-    from mucore.numbers import integer
     from mucore.statistics import from_store
-    from mucore.store import open_pack, open_store
 
-    texts = ("dataset", "model", "scenario")
-    for name in filters:
-        if name not in (known := (*texts, "comparison")):
-            raise UnknownName("filter of results", name, known)
-    if filters.get("comparison") is not None:
-        filters["comparison"] = integer(filters["comparison"], "comparison")
-    _texts(metric=metric, **{name: filters[name] for name in texts if name in filters})
+    _texts(metric=metric)
+    filters = _filters(filters)
     methods, agreement = _names("methods", methods), _names("agreement", agreement)
-    with open_pack(_path("pack", pack)) if pack is not None else open_store(_home(home)) as store:
+    with _opened(pack, home) as store:
         return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)
+
+
+@_door
+def results(
+    *,
+    metrics: str | Sequence[str] = (),
+    pack: str | Path | None = None,
+    home: str | Path | None = None,
+    **filters: Any,
+) -> pd.DataFrame:
+    """One row a stored result, as `compare` returns them; `metrics` picks and orders its numbers.
+
+    `filters` are dataset, model, scenario, method and comparison (a number); `pack` is a folder of
+    packed results that takes the place of the store. Raises `MucoreError`.
+    """
+    from mucore.export.tables import comparison_frame
+
+    chosen = _names("metrics", metrics) or None
+    filters = _filters(filters, "method")
+    with _opened(pack, home) as store:
+        return comparison_frame(store, metrics=chosen, **filters)
+
+
+@_door
+def export(
+    format: Literal["csv", "latex", "markdown"] = "csv",
+    *,
+    metrics: str | Sequence[str] = (),
+    caption: str | None = None,
+    pack: str | Path | None = None,
+    home: str | Path | None = None,
+    **filters: Any,
+) -> str:
+    """Stored results as the text of a table, which `mucore export` writes: all columns as CSV; as
+    LaTeX, with a `caption`, or Markdown those that tell rows apart. What is left open is as for
+    `results`. Raises `BadValue` where nothing matches.
+    """
+    from mucore.cli.printing import HEADLINE
+    from mucore.export import tables
+
+    if format not in (known := ("csv", "latex", "markdown")):
+        raise UnknownName("format of a table", format, known)
+    chosen = _names("metrics", metrics)
+    frame = results(metrics=chosen, pack=pack, home=home, **filters)
+    if frame.empty:
+        raise BadValue("No result matches, so there is nothing to export. See mu.results().")
+    if format == "csv":
+        return tables.to_csv(frame)
+    narrow = tables.compact_frame(frame, chosen or HEADLINE)
+    return tables.to_latex(narrow, caption) if format == "latex" else tables.to_markdown(narrow)
 
 
 @_door
@@ -563,6 +608,27 @@ def _setting(
 
 def _title(grid: Grid) -> str:
     return f"{', '.join(choice.id for choice in grid.scenarios)} on {grid.dataset}"
+
+
+def _filters(given: Mapping[str, Any], *more: str) -> dict[str, Any]:
+    """Which results are meant. Raises `UnknownName` for another filter."""
+    from mucore.numbers import integer
+
+    texts = ("dataset", "model", "scenario", *more)
+    for name in given:
+        if name not in (known := (*texts, "comparison")):
+            raise UnknownName("filter of results", name, known)
+    _texts(**{name: given[name] for name in texts if name in given})
+    if given.get("comparison") is None:
+        return {name: value for name, value in given.items() if name != "comparison"}
+    return {**given, "comparison": integer(given["comparison"], "comparison")}
+
+
+def _opened(pack: Any, home: Any) -> Store:
+    """The pack where there is one, else the store of the home."""
+    from mucore.store import open_pack, open_store
+
+    return open_store(_home(home)) if pack is None else open_pack(_path("pack", pack))
 
 
 def _texts(**given: Any) -> None:

@@ -48,6 +48,20 @@ def test_a_comparison_comes_back_as_a_frame_and_is_cached(tmp_path):
     assert set(alone["key"]) <= set(frame["key"]) and set(alone["training_seed"]) == {1}
 
 
+def test_what_is_stored_comes_back_as_a_frame_and_as_a_table(tmp_path):
+    frame = compare(tmp_path, scenario="class_wise", methods=["ssd"])
+    stored = mu.results(home=tmp_path, scenario="class_wise", method="ssd", metrics=["fa", "ta"])
+    assert [*stored["key"]] == [*frame.loc[frame["method"] == "ssd", "key"]]
+    assert [*stored.columns[-4:]] == ["fa", "fa_gap", "ta", "ta_gap"]
+    text = mu.export("latex", home=tmp_path, metrics="ta", caption="Ours")
+    assert "Ours" in text and text.count("ssd") == 1 and "\\begin" in text
+    assert len(mu.export(home=tmp_path).splitlines()) == 1 + len(mu.results(home=tmp_path))
+    wrong: list[dict[str, Any]] = [{"format": "html"}, {"method": "nobody"}, {"colour": "red"}]
+    for each in wrong:
+        with pytest.raises(MucoreError):
+            mu.export(home=tmp_path, **each)
+
+
 # what the process has loaded, asked for after the import and after each call
 LOADED = """
 import sys
