@@ -161,7 +161,10 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
         inputs = inputs_of(network, beside.get("original"), beside.get("retrained"), gone)
         network.ready = PreparedInputs(inputs)
         metrics = network.metrics = measure(network.ready, scenario=scenario, method=method)
-        flags = network.flags = sanity.flags(inputs, metrics, method=method)
+        flags = network.flags = [
+            *sanity.flags(inputs, metrics, method=method),
+            *_copies(network, beside, role),
+        ]
         notes = network.notes = sanity.cautions(inputs, metrics)
         caveats += [f"{network.name}: {sentence}" for sentence in (*flags, *notes)]
         values = {name: each.value for name, each in metrics.items() if each.value is not None}
@@ -178,6 +181,16 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
         found = replace(found, shown=False)
         caveats.insert(0, f"The verdict is provisional: it needs {FEWEST} Retrains.")
     return found, tuple(caveats)
+
+
+def _copies(network: Network, beside: Mapping[str, Network], role: str) -> list[str]:
+    """A flag of an unlearned network that answers just as a reference of its seed does."""
+    mine = network.outputs["test"].logits
+    return [
+        f"It answers bit by bit as {other.name} does."
+        for name, other in beside.items()
+        if role == "unlearned" != name and np.array_equal(mine, other.outputs["test"].logits)
+    ]
 
 
 def _table(groups: Groups) -> tuple[list[dict[str, Any]], dict[str, str]]:

@@ -263,7 +263,11 @@ def _result(
             *(session.downstream(spec)[1] if data is not None else ()),
             *cautions(inputs, metrics),
         ),
-        flags=(*flags(inputs, metrics, method=spec.method), *_copies(splits, forget)),
+        flags=(
+            *flags(inputs, metrics, method=spec.method),
+            *_copies(splits, forget),
+            *_of_a_reference(spec, session, record),
+        ),
         confusion={
             name: split.confusion.tolist()
             for name, split in inputs.outputs.items()
@@ -292,6 +296,21 @@ def _copies(splits: Splits, forget: ForgetSet | None) -> list[str]:
     return copies_flags(
         splits.train, splits.test, forgotten=np.isin(ids, forget.ids), retained=retained
     )
+
+
+def _of_a_reference(spec: RunSpec, session: Session, record: Model) -> list[str]:
+    """A flag of a method whose weights are a reference's bit by bit; a status says why they may
+    be.
+    """
+    if spec.scenario is None or spec.method in ("original", "retrain") or record.status != "ok":
+        return []
+    references = {"Retrain": spec.retrained(), "the original": spec.original()}
+    found = {name: session.store.get_model(each.model_key) for name, each in references.items()}
+    return [
+        f"Its weights are those of {name}, bit by bit."
+        for name, each in found.items()
+        if each is not None and each.weights is not None and each.weights == record.weights
+    ]
 
 
 def versions() -> dict[str, str]:

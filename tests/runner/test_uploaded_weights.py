@@ -168,7 +168,8 @@ def test_uploaded_weights_are_measured_as_a_method_and_cost_nothing_that_is_know
         assert tells(result.metrics[name].error or "", "file", "not known")
     digest = result.spec["parameters"]["file"][:12]
     assert any(tells(note, "file", f"hash {digest}") for note in result.notes)
-    assert not result.flags
+    (flag,) = result.flags  # it is a copy
+    assert tells(flag, "weights", "Retrain")
 
 
 def test_a_file_that_was_never_copied_is_missed_with_a_way_out(
