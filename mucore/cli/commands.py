@@ -72,6 +72,7 @@ for command in (
     stored.remeasure,
     stored.weights,
     stored.gc,
+    stored.purge,
     jobs.worker,
     jobs.jobs,
     jobs.cancel,

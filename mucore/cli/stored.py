@@ -307,3 +307,36 @@ def gc(*, keep: Literal["all", "outputs", "numbers"] = "all") -> None:
         (kind, size(count), REMOVAL[kind].replace("`", "")) for kind, count in use.items() if count
     ]
     print_table(("what", "size", "what may be removed"), rows)
+
+
+def purge(
+    *,
+    dataset: Annotated[str, Parameter(help="The data set that the samples are of.")],
+    ids: Annotated[str, Parameter(help="Rows with commas and ranges, @FILE of them, or set:NAME.")],
+    yes: Annotated[bool, Parameter(negative="", help="Remove it; else it is listed.")] = False,
+) -> None:
+    """List what samples left in the home, and with --yes remove it: predictions and features of
+    them, networks that were trained on them, forget sets, analyses. The record names no sample.
+    """
+    from mucore import purge as work
+    from mucore.forget_sets import identity
+
+    rows = identity.chosen(ids, dataset)
+    with open_home() as store:
+        found = work.left(store, dataset, rows)
+        lines = [
+            ("predictions and features", len(found.outputs), "of every sample in these runs"),
+            ("networks", len(found.models), "all but those known to be made without them"),
+            ("forget sets", len(found.sets), ", ".join(found.sets)),
+            ("analyses, unfinished trainings", len(found.files), "made anew when asked for"),
+        ]
+        print_table(("what", "count", "which"), lines)
+        print(
+            "Yours to remove: the data themselves, packs, exports and backups. The descriptions of "
+            "runs keep the rows that they forgot."
+        )
+        if not yes:
+            print("Nothing was removed. Say --yes to remove it.")
+            return
+        work.remove(store, found)
+        print(f"Removed. {store.home / work.RECORD} says when and how much.")
