@@ -107,6 +107,11 @@ def test_what_is_missing_says_what_would_unlock_it():
     assert "cka_original_test" not in judged(**both, head="1").missing
 
 
+def test_a_copy_of_retrain_is_marked():
+    copied = copy.deepcopy(C)
+    assert any("as retrained[0] does" in each for each in judged(unlearned=copied).caveats)
+
+
 def test_a_pack_of_it_is_checked_and_a_changed_number_is_found(tmp_path, capsys):
     path = judged().save(tmp_path / "mine.zip", data="noise", model="Net")
     assert cli.main(["suite", "verify", str(path)]) == 0
@@ -118,8 +123,8 @@ def test_a_pack_of_it_is_checked_and_a_changed_number_is_found(tmp_path, capsys)
         assert set(told) == {("uploaded", 0), ("original", 0), *(("retrain", s) for s in range(3))}
         assert all(RunSpec.model_validate(one.spec).key == one.key for one in results)
         assert told["uploaded", 0].forget_count == 30 and told["uploaded", 0].metrics["ta"].gap
-        better = {"ta": Measured(1.0)}
-        wrong = replace(told["uploaded", 0], metrics={**told["uploaded", 0].metrics, **better})
+        better = {**told["uploaded", 0].metrics, "ta": Measured(1.0)}
+        wrong = replace(told["uploaded", 0], metrics=better)
         store.put_result(wrong)
         changed = write_pack(store, tmp_path / "changed", outputs={*comparison.keys}, beside=OWN)
     capsys.readouterr()
@@ -164,6 +169,17 @@ def test_the_page_runs():
         exec(example, seen)
     assert sum(seen["report"].forgotten.values()) == 100 and seen["report"].verdict.retrains == 3
     assert seen["run"].status == "ok" and len(seen["run"].losses) == 2  # of 5 by a training of 200
+
+
+@pytest.mark.slow
+def test_the_notebook_runs():
+    cells = json.loads((PAGE.parents[1] / "examples" / "judge.ipynb").read_text("utf-8"))["cells"]
+    seen: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), seen)
+    assert len(cells) == 10 and seen["report"].verdict.retrains == 3
+    assert seen["report"].forgotten == {3: int(seen["forget"].sum())}
 
 
 @pytest.mark.slow
