@@ -163,7 +163,8 @@ def test_what_cannot_be_judged_is_a_sentence(words: str, changes: dict[str, Any]
 
 
 @pytest.mark.slow
-def test_the_page_runs():
+def test_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where it saves a pack
     seen: dict[str, Any] = {}
     for example in re.findall("```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
         exec(example, seen)

@@ -11,8 +11,7 @@ import streamlit as st
 from dashboard import state
 from dashboard.pages import TAB
 from dashboard.sections.forget_sets import page as forget_sets
-from dashboard.sections.judge import page as judge
-from dashboard.sections.launch import own_method, search
+from dashboard.sections.launch import judge, own_method, search
 from dashboard.sections.launch.dataset import choose_data
 from dashboard.sections.launch.methods import choose_methods, method_settings
 from dashboard.sections.launch.plan import choose_models, choose_seeds, plan_of, summary

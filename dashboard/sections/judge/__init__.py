@@ -1,1 +1,0 @@
-"""The tab of Launch that judges a network of the reader's own."""
