@@ -403,6 +403,9 @@ def run_suite(
     from mucore.suite import run as suites
     from mucore.suite.description import division as known_division
     from mucore.suite.description import load
+    from mucore.suite.lines import by_reason
+    from mucore.suite.pack import write
+    from mucore.suite.stored import pack_of
 
     jobs = integer(jobs, "jobs")
     check_jobs(jobs)
@@ -419,13 +422,11 @@ def run_suite(
                 title = suites.title(suite, division, each)
                 plan = suites.plan_of(each, store)
                 _compute(plan, store, name=title, device=device, anyway=False, jobs=jobs)
-        path, missing = suites.write_pack(store, place, suite, division, runs, features=features)
+        pack = pack_of(suite, division, runs, store)
+        path = write(pack, place, features=features)
     finally:
         store.close()
-    for reason in dict.fromkeys(each.reason for each in missing):
-        lines = dict.fromkeys(
-            f"{m.method} under {m.scenario}" for m in missing if m.reason == reason
-        )
+    for reason, lines in by_reason(pack.missing).items():
         warnings.warn(f"Missing: {', '.join(lines)}. {reason}", stacklevel=3)
     return path
 

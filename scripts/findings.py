@@ -12,15 +12,14 @@ from statistics import fmean, median
 import numpy as np
 from demo_results import MODEL, PRESET, Line, Task, tally, tasks
 from docs_text import filled, listed, table
-from scipy.stats import binomtest, t
+from scipy.stats import binomtest, kendalltau, t
 
 from dashboard.papers import PAPERS
 from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.spec import make_recipe
-from mucore.statistics.kendall import kendall
 from mucore.statistics.significance import holm
-from mucore.suite.scores import CAP, FLOOR, noise, paired_p, scores_of, values_of
+from mucore.suite.scores import CAP, FLOOR, noise, scores_of, values_of
 from mucore.verdicts import rules_of
 
 Rows = Iterable[Sequence[str]]
@@ -90,8 +89,8 @@ def p_text(p: float) -> str:
 
 def tau(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
     """Kendall's τ-b of two columns and its p; NaN where one of them never varies."""
-    found, p = kendall(np.array([x, y], dtype=float))
-    return float(found[0, 1]), float(p[0, 1])
+    found, p = kendalltau(x, y)
+    return float(found), float(p)
 
 
 def order(every: Sequence[Task]) -> Rows:
@@ -236,13 +235,20 @@ def settings(every: Sequence[Task]) -> Rows:
             )
 
 
+def paired_p(d: np.ndarray) -> float:
+    """Two-sided p of the t test of paired differences; 1 below two."""
+    if len(d) < 2 or not d.any():
+        return 1.0
+    error = float(d.std(ddof=1)) / len(d) ** 0.5
+    return 2 * float(t.sf(abs(d.mean()) / error, len(d) - 1)) if error else 0.0
+
+
 def compared(pairs: Mapping[str, Sequence[float]]) -> list[str]:
     """How many there are, how many are above 0 by their mean, and certainly above and below."""
     means = [fmean(each) for each in pairs.values()]
     wins, losses = sum(it > 0 for it in means), sum(it < 0 for it in means)
     p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
-    zero = dict.fromkeys(range(max(map(len, pairs.values()))), 0.0)
-    ps = holm([paired_p(dict(enumerate(each)), zero) for each in pairs.values()])
+    ps = holm([paired_p(np.array(each)) for each in pairs.values()])
     sure = [it for it, corrected in zip(means, ps, strict=True) if corrected <= 0.05]
     above = sum(it > 0 for it in sure)
     return [str(len(pairs)), f"{wins} (p {p_text(p)})", f"{above} and {len(sure) - above}"]

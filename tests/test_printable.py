@@ -9,10 +9,9 @@ import pytest
 
 from mucore import catalog, printable
 from mucore.catalog import plugins
-from mucore.errors import BadFile, BadValue
+from mucore.errors import BadValue
 from mucore.forget_sets import saved
 from mucore.store import open_store
-from mucore.suite import pack
 
 
 def comparison(home: Path, name: str, note: str = "") -> None:
@@ -37,7 +36,6 @@ DOORS = {
     "renamed": renamed,
     "note": lambda home, name: comparison(home, "a", name),
     "forget set": lambda _, name: saved.check_name(name),
-    "pack": lambda home, name: pack.opened(home / name).__enter__(),
     "method": method,
 }
 
@@ -47,11 +45,7 @@ def test_every_door_refuses_what_would_print_as_something_else(tmp_path, door):
     for name in ("a\x00b", "a\x1b[31mb", "a\u202eb", "a\u2066b", "a\ud800b"):
         with pytest.raises(BadValue, match=r"U\+|letters from a to z"):
             DOORS[door](tmp_path, name)
-    if door == "pack":
-        with pytest.raises(BadFile):
-            DOORS[door](tmp_path, "no-pack")
-    else:
-        DOORS[door](tmp_path, "Ada 1")
+    DOORS[door](tmp_path, "Ada 1")
 
 
 def test_letters_of_any_language_and_lines_of_a_note_stay(tmp_path):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mucore import analysis
-from mucore.cli.printing import progress
+from mucore.cli.base import progress
 from mucore.errors import BadValue, MucoreError, said
 from mucore.forget_sets import identity
 from mucore.runner import analyses

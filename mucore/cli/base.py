@@ -67,6 +67,17 @@ def patient_home() -> Generator[Store]:
         yield store
 
 
+def progress(done: float, step: str) -> None:
+    """A line on stderr, where a person looks at it."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{done:4.0%} {step}", end="", file=sys.stderr, flush=True)
+
+
+def end_progress() -> None:
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
 def complain(sentence: str, code: int) -> int:
     print(sentence, file=sys.stderr)
     return code

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from mucore.cli.base import FAILED, INTERRUPTED, Device, Json, complain, patient_home
+from mucore.cli.base import FAILED, INTERRUPTED, Device, Json, complain, end_progress, patient_home
 from mucore.cli.printing import say_time, to_json
 from mucore.errors import BadValue, MucoreError
 
@@ -173,7 +173,6 @@ class _Work:
     def _analysis(self, key: str, one: dict[str, Any]) -> dict[str, Any]:
         from mucore import analysis
         from mucore.cli import analyse
-        from mucore.cli.printing import end_progress
 
         told = {"page": one["page"], "kind": one["kind"], "key": key}
 

@@ -201,14 +201,3 @@ def size(count: float) -> str:
             return f"{count:.{0 if unit == 'B' else 1}f} {unit}"
         count /= 1000
     return f"{count:.1f} GB"
-
-
-def progress(done: float, step: str) -> None:
-    """A line on stderr, where a person looks at it."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{done:4.0%} {step}", end="", file=sys.stderr, flush=True)
-
-
-def end_progress() -> None:
-    if sys.stderr.isatty():
-        print(file=sys.stderr)

@@ -13,17 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from mucore import catalog
-from mucore.cli.base import Device, Json, comparison_id, open_home
+from mucore.cli.base import Device, Json, comparison_id, end_progress, open_home, progress
 from mucore.cli.flags import split_names
-from mucore.cli.printing import (
-    HEADLINE,
-    end_progress,
-    print_results,
-    print_table,
-    progress,
-    size,
-    to_json,
-)
+from mucore.cli.printing import HEADLINE, print_results, print_table, size, to_json
 from mucore.errors import BadValue
 
 if TYPE_CHECKING:
@@ -234,7 +226,7 @@ def analyse(
             with open_home() as store:
                 found = tool.compute(kind, parameters, store, pack)
         else:
-            with _opened(pack) as store:
+            with open_pack(pack) if pack is not None else open_home() as store:
                 found = analysis.compute(kind, parameters, store, output, progress)
     finally:
         end_progress()

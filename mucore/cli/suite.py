@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 from cyclopts import Parameter
@@ -16,16 +16,17 @@ from mucore.cli.base import (
     FAILED,
     INTERRUPTED,
     WHOLE,
-    WRONG,
     Device,
     Json,
     complain,
+    end_progress,
     patient_home,
+    progress,
     say_left_out,
 )
 from mucore.cli.comparisons import compute
 from mucore.cli.flags import split_names
-from mucore.cli.printing import print_table, say_time, size, to_json
+from mucore.cli.printing import print_table, say_time, to_json
 from mucore.errors import BadFile
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from mucore.store import Store
     from mucore.suite.description import Suite
     from mucore.suite.lines import Missing, TaskRuns
-    from mucore.suite.repeat import Repeated
-    from mucore.suite.verify import Verified
 
 SHOWN = 5  # problems or reasons that are told one by one before the rest is counted
 
@@ -122,6 +121,8 @@ def run(
     from mucore.suite import run as suites
     from mucore.suite.description import division as known_division
     from mucore.suite.description import load
+    from mucore.suite.pack import write
+    from mucore.suite.stored import pack_of
 
     say_left_out()
     check_jobs(jobs)
@@ -133,20 +134,16 @@ def run(
         left = _say_plan(suite, division, runs, store, jobs)
         if plan_only:
             return 0
-        stopped = bool(
-            left and not pack_only and _compute(suite, division, runs, store, jobs, device)
-        )
-        if stopped:
+        if left and not pack_only and _compute(suite, division, runs, store, jobs, device):
             return complain(
                 "Interrupted; what has ended is kept, and the same command goes on from there. "
                 "With --pack-only it writes the pack of what is there.",
                 INTERRUPTED,
             )
-        path, missing = suites.write_pack(store, place, suite, division, runs, features=features)
-    _say_missing(missing)
-    print(f"{path}: {size(_bytes(path))}", file=sys.stderr)
-    print(path)
-    return FAILED if any(each.kind in ("failed", "not run") for each in missing) else 0
+        pack = pack_of(suite, division, runs, store)
+        print(write(pack, place, features=features))
+    _say_missing(pack.missing)
+    return FAILED if any(each.kind in ("failed", "not run") for each in pack.missing) else 0
 
 
 def _methods(given: Sequence[str]) -> list[str]:
@@ -182,9 +179,6 @@ def _say_plan(
     _say_missing([each for one in runs for each in one.missing])
     if plan.to_run:
         print(say_time(plan), file=sys.stderr)
-        cores = os.cpu_count() or 1
-        if jobs == 1 < cores:
-            print(f"This machine has {cores} cores: --jobs {cores} uses them.", file=sys.stderr)
     return len(plan.to_run)
 
 
@@ -213,21 +207,11 @@ def _compute(
 
 
 def _say_missing(missing: Iterable[Missing]) -> None:
-    """Each reason once, with the lines that it is about."""
-    reasons: dict[str, dict[str, None]] = defaultdict(dict)
-    for each in missing:
-        seed = "" if each.seed is None else f" seed {each.seed}"
-        reasons[each.reason][f"{each.method} under {each.scenario}{seed}"] = None
-    for reason, about in reasons.items():
-        names = [*about]
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        print(f"Missing: {', '.join(names[:SHOWN])}{more}. {reason}", file=sys.stderr)
+    from mucore.suite.lines import by_reason
 
-
-def _bytes(path: Path) -> int:
-    if path.is_file():
-        return path.stat().st_size
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    for reason, lines in by_reason(missing).items():
+        more = f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+        print(f"Missing: {', '.join(lines[:SHOWN])}{more}. {reason}", file=sys.stderr)
 
 
 @app.command
@@ -241,41 +225,37 @@ def verify(pack: Path, /, *, as_json: Json = False) -> int:
     from mucore.suite.verify import name_of
     from mucore.suite.verify import verify as check
 
-    if not pack.exists():
-        return complain(f"There is no pack at {pack}.", WRONG)
     try:
         with unpacked(pack) as folder:
             if pack_provenance(folder).get("own"):
                 return _say_own(*check_own(folder))
         with opened(pack) as content:
             found = check(content, _progress)
-            about = {
-                "suite": content.suite.id,
-                "hash": content.suite.hash,
-                "division": content.division,
-            }
-            keys = {key: name_of(result.spec) for key, result in content.results.items()}
     except BadFile as error:
         return complain(str(error), FAILED)
+    suite, kept = content.suite, sorted(found.kept)
     if as_json:
-        print(to_json(_verified(found, about, keys), indent=2))
+        about = {
+            "suite": suite.id,
+            "hash": suite.hash,
+            "division": content.division,
+            "runs": {key: name_of(result.spec) for key, result in content.results.items()},
+            "numbers": found.numbers,
+            "not_computed": kept,
+            "problems": [asdict(each) for each in found.problems],
+        }
+        print(to_json(about, indent=2))
     else:
         for problem in found.problems:
             print(f"{problem.line}: {problem.sentence}")
-    if found.kept:
+    if kept:
         print(
-            "Not computed again, because predictions do not determine them: "
-            f"{', '.join(found.kept)}.",
+            f"Not computed again, because predictions do not determine them: {', '.join(kept)}.",
             file=sys.stderr,
         )
-    verdict = (
-        f"{len(found.problems)} {'thing is' if len(found.problems) == 1 else 'things are'} wrong."
-        if found.problems
-        else "All of them agree."
-    )
     print(
-        f"{about['suite']}, division {about['division']}: {found.numbers:,} numbers of "
-        f"{found.runs} runs computed again. {verdict}",
+        f"{suite.id}, division {content.division}: {found.numbers:,} numbers of {found.runs} runs "
+        f"computed again; {len(found.problems)} problems.",
         file=sys.stderr,
     )
     return FAILED if found.problems else 0
@@ -288,23 +268,10 @@ def _say_own(wrong: list[str], numbers: int) -> int:
     return FAILED if wrong else 0
 
 
-def _verified(found: Verified, about: dict[str, str], keys: dict[str, str]) -> dict[str, Any]:
-    problems = [
-        {"line": each.line, "key": each.key or None, "sentence": each.sentence}
-        for each in found.problems
-    ]
-    return {
-        **about,
-        "runs": keys,
-        "numbers": found.numbers,
-        "not_computed": found.kept,
-        "problems": problems,
-    }
-
-
 def _progress(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
+    progress(done / of, f"{done} of {of} runs")
+    if done == of:
+        end_progress()
 
 
 @app.command
@@ -319,8 +286,6 @@ def board(
     """
     from mucore.suite.site import publish
 
-    if absent := [path for path in packs if not path.exists()]:
-        return complain(f"There is no pack at {absent[0]}.", WRONG)
     try:
         print(publish(packs, out, _progress))
     except BadFile as error:
@@ -343,63 +308,31 @@ def repeat(
     from mucore.suite.repeat import repeat as again
     from mucore.suite.verify import name_of
 
-    if not pack.exists():
-        return complain(f"There is no pack at {pack}.", WRONG)
+    def show(step: Progress) -> None:
+        progress(step.fraction, step.step)
+
     try:
         with opened(pack) as content:
-            found = again(content, key, device=device, callbacks=Callbacks(_step))
+            found = again(content, key, device=device, callbacks=Callbacks(show))
     except BadFile as error:
         return complain(str(error), FAILED)
+    finally:
+        end_progress()
     if as_json:
-        print(to_json(_repeated(found), indent=2))
+        differences = [{**asdict(each), "beyond": each.beyond} for each in found.differences]
+        about = {"key": found.result.key, "same": found.same, "agrees": found.agrees}
+        print(to_json(about | {"differences": differences}, indent=2))
     else:
         print_table(
             ("metric", "in the pack", "repeated", "band"),
-            [
-                (d.metric, d.packed, d.repeated, "" if d.band is None else f"{d.band:.4f}")
-                for d in found.differences
-            ],
+            [(d.metric, d.packed, d.repeated, d.band) for d in found.differences],
         )
-    line = name_of(found.result.spec)
-    if found.training:
-        decide = "a training has no verdict, so its accuracies decide"
-        band = "trainings of other seeds"
-    else:
-        decide = "the numbers that a verdict rests on decide"
-        band = "two seeds of Retrain or of the method"
-    if found.same:
-        print(f"{line}: every prediction is the same, bit by bit.", file=sys.stderr)
-    elif found.agrees:
-        print(
-            f"{line}: the predictions differ; {decide}, and they are no further off than the 95 % "
-            f"band of {band}.",
-            file=sys.stderr,
-        )
-    if not found.agrees:
-        names = ", ".join(each.metric for each in found.differences if each.beyond)
-        print(f"{line}: further off than the 95 % band of {band}: {names}.", file=sys.stderr)
+    beyond = ", ".join(each.metric for each in found.differences if each.beyond)
+    print(
+        f"{name_of(found.result.spec)}: predictions equal bit by bit: "
+        f"{'yes' if found.same else 'no'}. Numbers of the verdict beyond the 95 % band of two "
+        "seeds of Retrain or of the method: "
+        f"{beyond or 'none'}.",
+        file=sys.stderr,
+    )
     return 0 if found.agrees else FAILED
-
-
-def _repeated(found: Repeated) -> dict[str, Any]:
-    return {
-        "key": found.result.key,
-        "same": found.same,
-        "agrees": found.agrees,
-        "training": found.training,
-        "differences": [
-            {
-                "metric": each.metric,
-                "packed": each.packed,
-                "repeated": each.repeated,
-                "band": each.band,
-                "beyond": each.beyond,
-            }
-            for each in found.differences
-        ],
-    }
-
-
-def _step(step: Progress) -> None:
-    if sys.stderr.isatty():
-        print(f"\r{step.step} {step.fraction:.0%}\x1b[K", end="", file=sys.stderr, flush=True)

@@ -18,11 +18,13 @@ from mucore.cli.base import (
     Device,
     Json,
     complain,
+    end_progress,
     open_home,
+    progress,
     say_left_out,
 )
 from mucore.cli.flags import GridOptions, TaskOptions, build_grid, split_names
-from mucore.cli.printing import end_progress, print_table, progress, to_json
+from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, Cancelled
 from mucore.userfiles import paths
 

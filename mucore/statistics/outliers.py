@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from mucore import catalog
@@ -75,63 +74,42 @@ def watched(runs: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 def suspicions_of(means: pd.DataFrame, runs: pd.DataFrame) -> tuple[Suspicion, ...]:
     """`suspicions` of runs that `label_runs` has named, from their `watched` means."""
     each = ["metric", "setting", "line"]
-    watched = means[(means["reference"] == "") & means["metric"].isin([*_EXCESS, *_attacks()])]
+    where = ["metric", "setting", "training_seed"]
+    found = means[(means["reference"] == "") & means["metric"].isin([*_EXCESS, *_attacks()])]
     for end in ("original", "retrain"):
-        theirs = means.loc[
-            means["reference"] == end, ["metric", "setting", "training_seed", "value"]
-        ]
-        watched = watched.merge(
-            theirs.rename(columns={"value": end}), on=["metric", "setting", "training_seed"]
-        )
-    low, high = (
-        np.minimum(watched["original"], watched["retrain"]),
-        np.maximum(watched["original"], watched["retrain"]),
-    )
-    groups = watched.assign(above=watched["value"] - high, below=low - watched["value"]).groupby(
-        each, sort=False
-    )
-    sides = {side: t_intervals(groups[side]) for side in ("above", "below")}
+        theirs = means.loc[means["reference"] == end, [*where, "value"]]
+        found = found.merge(theirs.rename(columns={"value": end}), on=where)
+    ends = found[["original", "retrain"]]
+    groups = found.assign(
+        above=found["value"] - ends.max(axis=1), below=ends.min(axis=1) - found["value"]
+    ).groupby(each, sort=False)
     levels = groups[["value", "original", "retrain"]].mean()
     # an attack that is not above a guess over the seeds says nothing
     tried = means[means["metric"].isin([f"{name}_attack_accuracy" for name in _attacks()])]
     works = t_intervals(tried.groupby(each)["value"])
-    guessed_right = set(works.index[works["low"] > 0.5])
-    what = runs[~runs.duplicated(["setting", "line"])]
-    told = dict(
-        zip(
-            zip(what["setting"], what["line"], strict=True),
-            zip(what["method"], what["parameters"], strict=True),
-            strict=True,
-        )
-    )
-    past = {side: (found["low"] > SMALLEST_EXCESS).to_numpy() for side, found in sides.items()}
-    numbers = {side: found[["mean", "seeds"]].to_numpy() for side, found in sides.items()}
-    level = levels.to_numpy()
-    found: dict[str, list[Suspicion]] = {}
-    for place in np.nonzero(past["above"] | past["below"])[0]:  # no line is on both sides
-        metric, setting, line = levels.index[place]
-        side = "above" if past["above"][place] else "below"
-        meaning = _EXCESS.get(metric, _ATTACK_EXCESS)[side == "below"]
-        if not meaning or (
-            metric not in _EXCESS
-            and (f"{metric}_attack_accuracy", setting, line) not in guessed_right
-        ):
-            continue
-        value, original, retrain = (f"{100 * each:.1f} %" for each in level[place])
-        excess, seeds = numbers[side][place]
-        method, parameters = told[setting, line]
-        sentence = (
-            f"{catalog.metric(metric).title} of {line} in {setting} is {value}, {side} the range "
-            f"from {original} (original) to {retrain} (retrain) by {100 * excess:.1f} points, "
-            f"more than {counted(int(seeds), 'training seed')} explain: {meaning}."
-        )
-        found.setdefault(metric, []).append(
-            Suspicion(
-                setting=setting,
-                method=method,
-                parameters=parameters,
-                metric=metric,
-                sentence=sentence,
+    telling = set(works.index[works["low"] > 0.5])
+    what = runs.drop_duplicates(["setting", "line"]).set_index(["setting", "line"])
+    known, level = what[["method", "parameters"]].to_dict("index"), levels.to_dict("index")
+    made = []
+    for side, place in (("above", 0), ("below", 1)):
+        past = t_intervals(groups[side])
+        for key, excess in past[past["low"] > SMALLEST_EXCESS].to_dict("index").items():
+            metric, setting, line = key
+            meaning = _EXCESS.get(metric, _ATTACK_EXCESS)[place]
+            attack = (f"{metric}_attack_accuracy", setting, line)
+            if not meaning or (metric not in _EXCESS and attack not in telling):
+                continue
+            value, original, retrain = (f"{100 * number:.1f} %" for number in level[key].values())
+            sentence = (
+                f"{catalog.metric(metric).title} of {line} in {setting} is {value}, {side} the "
+                f"range from {original} (original) to {retrain} (retrain) by "
+                f"{100 * excess['mean']:.1f} points, more than "
+                f"{counted(int(excess['seeds']), 'training seed')} explain: {meaning}."
             )
-        )
-    return tuple(one for metric in [*_EXCESS, *_attacks()] for one in found.get(metric, []))
+            of_run = known[setting, line]
+            made.append(
+                (key, Suspicion(setting=setting, metric=metric, sentence=sentence, **of_run))
+            )
+    metrics, lines = [*_EXCESS, *_attacks()], [*levels.index]
+    made.sort(key=lambda each: (metrics.index(each[0][0]), lines.index(each[0])))
+    return tuple(one for _, one in made)

@@ -15,7 +15,6 @@ import numpy as np
 import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
-from mucore.statistics.kendall import kendall
 
 LEVEL = 0.95
 
@@ -33,18 +32,16 @@ class Interval:
     high: float | None
 
 
-def t_interval(values: Sequence[float], *, level: float = LEVEL) -> Interval:
+def t_interval(values: Sequence[float]) -> Interval:
     """Mean, sample standard deviation and interval mean ± t · std / √n of one value a training
     seed.
     """
-    if not 0 < level < 1:
-        raise BadValue(f"The level of an interval lies between 0 and 1, but is {level}.")
     x = _finite("An interval", values)
     mean = float(x.mean())
     if len(x) < 2:
         return Interval(n=1, mean=mean, std=None, low=None, high=None)
     std = float(x.std(ddof=1))
-    half = float(scipy.special.stdtrit(len(x) - 1, (1 + level) / 2)) * std / len(x) ** 0.5
+    half = float(scipy.special.stdtrit(len(x) - 1, (1 + LEVEL) / 2)) * std / len(x) ** 0.5
     return Interval(n=len(x), mean=mean, std=std, low=mean - half, high=mean + half)
 
 
@@ -149,37 +146,29 @@ class Ranking:
     groups: tuple[tuple[str, ...], ...]
 
 
-def average_ranks(scores: Mapping[str, Sequence[float]], *, level: float = LEVEL) -> Ranking:
+def average_ranks(scores: Mapping[str, Sequence[float]]) -> Ranking:
     """Friedman test and Nemenyi's critical difference over three methods at least, one value a
     block in the same order for all; smaller is better.
 
     Ties share their mean rank.
     Source: Demšar, JMLR 2006, section 3.2.
     """
-    table = (
-        np.array([_finite(f"The rank of {name}", values) for name, values in scores.items()])
-        if _rectangular(scores)
-        else np.empty((0, 0))
-    )
-    if len(table) < 3 or table.shape[1] < 2:
+    columns = [_finite(f"The rank of {name}", values) for name, values in scores.items()]
+    sizes = {len(column) for column in columns}
+    if len(columns) < 3 or len(sizes) > 1 or 1 in sizes:
         raise BadValue(
             "Average ranks need three methods at least, with one value for each of the same two "
             "or more blocks."
         )
-    if not 0 < level < 1:
-        raise BadValue(f"The level of a test lies between 0 and 1, but is {level}.")
-    table = table.round(12)  # means of the same numbers tie, in whatever order they were added up
+    table = np.array(columns).round(
+        12
+    )  # means of the same numbers tie, in whatever order they were added up
     methods, blocks = table.shape
     means = scipy.stats.rankdata(table, axis=0).mean(axis=1)
     all_tied = (table == table[0]).all()
-    quantile = float(scipy.stats.studentized_range.ppf(level, methods, np.inf)) / 2**0.5
+    quantile = float(scipy.stats.studentized_range.ppf(LEVEL, methods, np.inf)) / 2**0.5
     difference = quantile * (methods * (methods + 1) / (6 * blocks)) ** 0.5
-    ranks = dict(
-        sorted(
-            ((name, float(rank)) for name, rank in zip(scores, means, strict=True)),
-            key=lambda item: item[1],
-        )
-    )
+    ranks = dict(sorted(zip(scores, means.tolist(), strict=True), key=lambda item: item[1]))
     return Ranking(
         ranks=ranks,
         blocks=blocks,
@@ -189,79 +178,17 @@ def average_ranks(scores: Mapping[str, Sequence[float]], *, level: float = LEVEL
     )
 
 
-def _rectangular(scores: Mapping[str, Sequence[float]]) -> bool:
-    return len({len(values) for values in scores.values()}) == 1
-
-
 def _groups(ranks: Mapping[str, float], difference: float) -> tuple[tuple[str, ...], ...]:
     """Runs of neighbouring ranks no further apart than `difference`, of two methods at least, none
     inside another.
     """
     names, found, reached = list(ranks), [], 0
     for start, name in enumerate(names):
-        end = (
-            max(i for i in range(start, len(names)) if ranks[names[i]] - ranks[name] <= difference)
-            + 1
-        )
+        end = start + sum(0 <= ranks[each] - ranks[name] <= difference for each in names[start:])
         if end > max(reached, start + 1):
             found.append(tuple(names[start:end]))
         reached = max(reached, end)
     return tuple(found)
-
-
-# -- agreement
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Agreement:
-    """Kendall's τ-b between metrics over methods, (metrics, metrics) in −1..1; NaN where a metric
-    is the same for all methods.
-    """
-
-    metrics: tuple[str, ...]
-    tau: np.ndarray
-    p: np.ndarray
-    methods: np.ndarray  # how many methods each τ rests on
-
-
-def rank_agreement(values: Mapping[str, Sequence[float | None]]) -> Agreement:
-    """Do metrics order methods alike? `values` by metric, one a method in the same order for all,
-    None where a method has none.
-
-    Turn every metric so that larger is better first (minus the absolute gap where Retrain is the
-    ideal); two metrics are compared over the methods that have both.
-    """
-    if len(values) < 2 or len({len(column) for column in values.values()}) > 1:
-        raise BadValue(
-            "Rank agreement needs two metrics at least, with one entry for each of the same "
-            "methods."
-        )
-    columns = [
-        np.array([np.nan if v is None else v for v in column], dtype=np.float64)
-        for column in values.values()
-    ]
-    size = len(columns)
-    tau, p, counts = (
-        np.full((size, size), np.nan),
-        np.full((size, size), np.nan),
-        np.zeros((size, size), np.int64),
-    )
-    # pairs of metrics that rest on the same methods are compared at once
-    alike: dict[bytes, list[tuple[int, int]]] = {}
-    for i, j in itertools.combinations_with_replacement(range(size), 2):
-        both = np.isfinite(columns[i]) & np.isfinite(columns[j])
-        counts[i, j] = counts[j, i] = both.sum()
-        if both.sum() > 1:
-            alike.setdefault(both.tobytes(), []).append((i, j))
-    for mask, pairs in alike.items():
-        both = np.frombuffer(mask, dtype=bool)
-        present = sorted({number for pair in pairs for number in pair})
-        taus, chances = kendall(np.array([columns[number][both] for number in present]))
-        place = {number: row for row, number in enumerate(present)}
-        for i, j in pairs:
-            tau[i, j] = tau[j, i] = taus[place[i], place[j]]
-            p[i, j] = p[j, i] = chances[place[i], place[j]]
-    return Agreement(metrics=tuple(values), tau=tau, p=p, methods=counts)
 
 
 def _finite(what: str, values: Sequence[float]) -> np.ndarray:

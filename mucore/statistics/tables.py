@@ -15,13 +15,7 @@ import scipy  # its parts load when they are named
 from mucore import catalog
 from mucore.statistics.notes import counted
 from mucore.statistics.runs import score, score_of
-from mucore.statistics.significance import (
-    LEVEL,
-    Ranking,
-    average_ranks,
-    rank_agreement,
-    wilcoxon_holm,
-)
+from mucore.statistics.significance import LEVEL, Ranking, average_ranks, wilcoxon_holm
 
 if TYPE_CHECKING:
     from mucore.catalog.cards import MetricCard
@@ -41,22 +35,18 @@ def intervals(mine: pd.DataFrame) -> pd.DataFrame:
         "seeds",
         *(f"{p}{n}" for p in ("", "gap_") for n in ("mean", "std", "low", "high")),
     ]
-    order = {
-        name: place
-        for place, name in enumerate(("original", *(card.id for card in catalog.methods())))
-    }
-    frame = found[columns].copy()
-    frame["_place"] = [
-        order.get(str(name).partition(" ")[0], len(order)) for name in frame["method"]
-    ]
-    scenarios = {card.id: place for place, card in enumerate(catalog.scenarios())}
-    frame["_setting"] = [
-        scenarios.get(str(name).partition(" ")[0], len(scenarios)) for name in frame["setting"]
-    ]
-    frame = frame.sort_values(["_setting", "setting", "_place", "method"], kind="stable").drop(
-        columns=["_place", "_setting"]
-    )
-    return frame.reset_index(drop=True)
+    methods = ["original", *(card.id for card in catalog.methods())]
+    scenarios = [card.id for card in catalog.scenarios()]
+    found["_scenario"] = found["setting"].map(lambda name: _place(name, scenarios))
+    found["_place"] = found["method"].map(lambda name: _place(name, methods))
+    order = ["_scenario", "setting", "_place", "method"]
+    return found.sort_values(order, kind="stable")[columns].reset_index(drop=True)
+
+
+def _place(name: str, ids: Sequence[str]) -> int:
+    """Where the card stands that a name opens with, last what is none."""
+    first = name.partition(" ")[0]
+    return ids.index(first) if first in ids else len(ids)
 
 
 def t_intervals(groups: Any) -> pd.DataFrame:
@@ -123,23 +113,11 @@ def pairs(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     columns = ["first", "second", "n", "difference", "p", "p_holm"]
     methods, blocks = table.shape[1], len(table)
     if methods < 2 or blocks < 2:
-        short = (
-            "one method"
-            if methods == 1
-            else "no method"
-            if not methods
-            else counted(blocks, "matched block")
+        note = (
+            "No paired test: it needs two methods and two blocks of setting and seed, and there "
+            f"are {counted(methods, 'method')} and {counted(blocks, 'block')}."
         )
-        return pd.DataFrame(columns=columns), (
-            []
-            if not table.size
-            else [
-                (
-                    "No paired test: it needs two methods and two blocks of setting and seed, and "
-                    f"there is only {short}."
-                )
-            ]
-        )
+        return pd.DataFrame(columns=columns), [note] if table.size else []
     found = wilcoxon_holm({str(name): table[name].tolist() for name in table.columns})
     notes, least = [], len(found) * 2.0 ** (1 - blocks)
     if least > 1 - LEVEL:
@@ -176,32 +154,40 @@ def ranks(table: pd.DataFrame) -> tuple[Ranking | None, list[str]]:
 
 def agreement(means: pd.DataFrame, metrics: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """`Statistics.agreement` of `metrics`, and the settings that are too small for it."""
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     notes = []
-    methods = means[means["reference"] == ""]
-    of_setting = dict(iter(_scores(methods, metrics).groupby("setting", sort=False)))
-    for setting in methods["setting"].unique():
-        group = of_setting.get(setting)
-        wide = (
-            pd.DataFrame()
-            if group is None
-            else group.pivot(index="line", columns="metric", values="score")
+    rivals = means[means["reference"] == ""]
+    scores = _scores(rivals, metrics)
+    for setting in rivals["setting"].unique():
+        wide = scores[scores["setting"] == setting].pivot(
+            index="line", columns="metric", values="score"
         )
-        if len(wide) < 3 or wide.shape[1] < 2:
+        names = [name for name in dict.fromkeys(metrics) if name in wide]
+        if len(wide) < 3 or len(names) < 2:
             notes.append(f"No rank agreement in {setting}: it needs three methods and two metrics.")
             continue
-        found = rank_agreement(
-            {name: wide[name].tolist() for name in metrics if name in wide.columns}
-        )
-        for (i, first), (j, second) in itertools.combinations(enumerate(found.metrics), 2):
-            both = {
-                "tau": float(found.tau[i, j]),
-                "p": float(found.p[i, j]),
-                "methods": int(found.methods[i, j]),
-            }
-            if both["methods"] > 2:
-                rows.append({"setting": setting, "first": first, "second": second} | both)
-    return pd.DataFrame(rows, columns=["setting", "first", "second", "tau", "p", "methods"]), notes
+        tau, methods = kendall(wide[names].to_numpy().T)
+        rows += [
+            (setting, names[i], names[j], float(tau[i, j]), int(methods[i, j]))
+            for i, j in itertools.combinations(range(len(names)), 2)
+            if methods[i, j] > 2
+        ]
+    return pd.DataFrame(rows, columns=["setting", "first", "second", "tau", "methods"]), notes
+
+
+def kendall(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Kendall's τ-b (m, m) of every two of the columns (m, n), and over how many entries that both
+    have; NaN where one of them is constant there. All at once: a page has 4,400 pairs.
+    """
+    left, right = np.triu_indices(columns.shape[1], 1)
+    signs = np.sign(columns[:, left] - columns[:, right])
+    there = np.isfinite(signs).astype(float)
+    signs = np.nan_to_num(signs)
+    untied = np.abs(signs) @ there.T  # of the row's column, among pairs that both have
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tau = signs @ signs.T / np.sqrt(untied) / np.sqrt(untied.T)
+    known = np.isfinite(columns).astype(float)
+    return tau, known @ known.T
 
 
 def _scores(methods: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:

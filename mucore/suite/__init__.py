@@ -2,6 +2,6 @@
 
 `description` says what a suite is, `lines` which runs it asks for and why some are missing, `run`
 computes them. `pack` writes and opens what travels, `verify` computes its numbers again, `repeat`
-makes one of its runs again. `board` puts packs side by side as `tables`, `ranks` says what
-separates their lines, and `site` writes it as HTML.
+makes one of its runs again. `board` puts packs side by side as `tables`, `frames` shows them on the
+page and on the `site`.
 """

@@ -22,6 +22,7 @@ from mucore.suite.description import Suite, Task
 
 REFERENCES = ("original", "retrain")
 Kind = Literal["refused", "untuned", "failed", "not run"]
+UNTUNED = "No search for tuned settings has found any for it under this task."
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _runs(suite: Suite, task: Task, division: str, methods: Sequence[str]) -> Ta
         if division == "authors":
             choices.append(MethodChoice(id=name))
         elif (found := tuned(name, task)) is None:
-            missing.append(Missing(task.scenario, name, "untuned", _why_untuned(name, task)))
+            missing.append(Missing(task.scenario, name, "untuned", UNTUNED))
         else:
             settings[name] = found
             choices.append(MethodChoice(id=name, preset="tuned", parameters=dict(found.values)))
@@ -108,13 +109,6 @@ def tuned(method: str, task: Task) -> tuning.Tuned | None:
     """The setting that was found for this very task: of mucore's methods what comes with mucore, of
     a user's own what searches in the home found.
     """
-    return next((each for each in _tuned(method, task) if each.method == method), None)
-
-
-def _tuned(method: str, task: Task) -> list[tuning.Tuned]:
-    """What searches under this task found, of the methods that are mucore's as this one is, or of a
-    user's own as this one is.
-    """
     own = catalog.method(method).family == "own"
     wanted = tuning.TuningTask(
         dataset=task.dataset,
@@ -123,19 +117,8 @@ def _tuned(method: str, task: Task) -> list[tuning.Tuned]:
         scenario=task.scenario,
         scenario_parameters=task.scenario_parameters,
     )
-    return [each for each in (tuning.own() if own else tuning.shipped()) if each.of(wanted)]
-
-
-def _why_untuned(method: str, task: Task) -> str:
-    """Without the names of method and task, so that a sentence can tell of many lines."""
-    card = catalog.method(method)
-    if card.family == "exact":
-        return "It is exact: there is nothing that it should come nearer to."
-    if not card.search:
-        return "Its card names no parameter to search."
-    if card.family != "own" and not _tuned(method, task):
-        return "No search for tuned settings was made under this task."
-    return "No search has found tuned settings."
+    known = tuning.own() if own else tuning.shipped()
+    return next((each for each in known if each.method == method and each.of(wanted)), None)
 
 
 def keys(runs: Iterable[TaskRuns]) -> set[str]:
@@ -160,21 +143,21 @@ def not_there(
     What only lacks its reference has the reference's reason.
     """
     found = [missing for each in runs for missing in each.missing]
-    for each in runs:
-        for spec in each.specs:
-            if spec.key in known or spec.scenario is None:
-                continue
+    for spec in (spec for each in runs for spec in each.specs):
+        if spec.key not in known and spec.scenario is not None:
             reason = failed.get(spec.key)
-            found.append(
-                Missing(
-                    each.task.scenario,
-                    spec.method,
-                    "failed" if reason else "not run",
-                    reason or "It was not run.",
-                    spec.training_seed,
-                )
-            )
+            kind = "failed" if reason else "not run"
+            said = reason or "It was not run."
+            found.append(Missing(spec.scenario, spec.method, kind, said, spec.training_seed))
     return found
+
+
+def by_reason(missing: Iterable[Missing]) -> dict[str, list[str]]:
+    """Each reason once, with the lines that it is about."""
+    found: dict[str, dict[str, None]] = {}
+    for each in missing:
+        found.setdefault(each.reason, {})[f"{each.method} under {each.scenario}"] = None
+    return {reason: [*lines] for reason, lines in found.items()}
 
 
 def check_result(suite: Suite, task: Task, *, data_hash: str, forget_hash: str | None) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from mucore.errors import BadValue
 from mucore.runner.plan import Plan, plan_specs
 from mucore.store import Store
 from mucore.suite import lines
-from mucore.suite import pack as packs
 from mucore.suite.description import Suite, check
-from mucore.suite.lines import Missing, TaskRuns
+from mucore.suite.lines import TaskRuns
 
 
 @contextmanager
@@ -76,28 +74,3 @@ def check_data(suite: Suite) -> None:
     for task in {task.dataset: task for task in suite.tasks}.values():
         splits = datasets.load(task.dataset, **make_recipe(task.preset).cut())
         lines.check_result(suite, task, data_hash=splits.data_hash, forget_hash=None)
-
-
-def write_pack(
-    store: Store,
-    path: Path,
-    suite: Suite,
-    division: str,
-    runs: Sequence[TaskRuns],
-    *,
-    features: bool = False,
-) -> tuple[Path, list[Missing]]:
-    """The pack of what there is, and what it lacks. Raises `MucoreError` where a result is of other
-    data than the suite's, or nothing is there at all.
-    """
-    known = store.known(lines.keys(runs))
-    missing = lines.not_there(runs, known, lines.failures(store, runs))
-    for each in runs:
-        mine = {spec.key for spec in each.specs if spec.scenario is not None}
-        for result in store.results(metrics=False, keys=mine & known):
-            lines.check_result(
-                suite, each.task, data_hash=result.data_hash, forget_hash=result.forget_hash
-            )
-    return packs.write(
-        store, path, suite, division, runs, missing, known, features=features
-    ), missing

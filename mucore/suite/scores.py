@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import scipy  # its parts load when they are named
 
 from mucore.errors import BadValue
 from mucore.statistics.significance import half_band
@@ -104,17 +103,6 @@ def noise(
         assert half is not None  # there are pairs
         band[name] = (-half, half)
     return band, float(np.mean(scores))
-
-
-def paired_p(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    """Two-sided p of the t test of paired differences; 1 where fewer than two seeds are shared."""
-    d = np.array([one[seed] - other[seed] for seed in one if seed in other])
-    if len(d) < 2:
-        return 1.0
-    error = float(d.std(ddof=1)) / len(d) ** 0.5
-    if error == 0:
-        return 0.0 if d.any() else 1.0
-    return float(2 * scipy.special.stdtr(len(d) - 1, -abs(float(d.mean())) / error))
 
 
 def repeat_band(retrains: Sequence[float], others: Sequence[float], *, samples: int) -> float:

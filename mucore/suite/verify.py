@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from mucore import catalog
-from mucore.errors import MucoreError
 from mucore.forget_sets.saved import forget_hash
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags, is_collapsed
@@ -40,7 +39,6 @@ ELSEWHERE = frozenset({"distance", "ignorance"})
 COSTS = "cost"
 # Its predictions are the votes of several networks, which their mean does not say.
 VOTING = frozenset({"sisa"})
-ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -52,21 +50,14 @@ class Problem:
     sentence: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Verified:
     """`numbers` were computed again from predictions; `kept` are metrics that could not be: of
     those on costs only that they follow from what the row says it cost.
     """
 
-    problems: tuple[Problem, ...]
-    runs: int
-    numbers: int
-    kept: tuple[str, ...] = ()
-
-
-@dataclass
-class _Notes:
     problems: list[Problem] = field(default_factory=list)
+    runs: int = 0
     numbers: int = 0
     kept: set[str] = field(default_factory=set)
 
@@ -76,21 +67,16 @@ class _Notes:
 
 def verify(pack: Pack, on_done: Callable[[int, int], None] | None = None) -> Verified:
     """Everything that a pack's files can say about themselves."""
-    notes = _Notes()
-    notes.problems += _incomplete(pack)
-    notes.problems += _several_settings(pack)
+    found = Verified([*_incomplete(pack), *_several_settings(pack)], len(pack.results))
     keys = asked(pack)
     for count, result in enumerate(pack.results.values(), start=1):
         try:
-            _check_run(pack, result, keys, notes)
-        except MucoreError as error:
-            notes.add(result, str(error))
-        except ODD as error:  # of what somebody wrote by hand
-            notes.add(result, f"It cannot be checked: {type(error).__name__}: {error}")
+            _check_run(pack, result, keys, found)
+        except Exception as error:  # of what somebody wrote by hand
+            found.add(result, f"It cannot be checked: {error}")
         if on_done is not None:
             on_done(count, len(pack.results))
-    kept = tuple(sorted(notes.kept))
-    return Verified(tuple(notes.problems), len(pack.results), notes.numbers, kept)
+    return found
 
 
 def name_of(spec: Mapping[str, Any]) -> str:
@@ -104,21 +90,16 @@ def name_of(spec: Mapping[str, Any]) -> str:
 
 def _incomplete(pack: Pack) -> Iterator[Problem]:
     """Lines that are neither there nor said to be missing."""
-    there = {
-        (r.spec["dataset"], r.spec["scenario"], r.spec["method"], r.spec["training_seed"])
-        for r in pack.results.values()
-    }
+    there = {(*place_of(result), result.spec["method"]) for result in pack.results.values()}
     excused = {(each.scenario, each.method, each.seed) for each in pack.missing}
     for task in pack.suite.tasks:
         for method in dict.fromkeys((*REFERENCES, *pack.methods)):
             for seed in pack.suite.training_seeds:
                 excuses = {(task.scenario, method, seed), (task.scenario, method, None)}
-                if (task.dataset, task.scenario, method, seed) in there or excuses & excused:
+                if (task.dataset, task.scenario, seed, method) in there or excuses & excused:
                     continue
                 line = f"{method} under {task.scenario}, seed {seed}"
-                yield Problem(
-                    line, "", f"The line {line} is missing, and the pack gives no reason."
-                )
+                yield Problem(line, "", "It is missing, and the pack gives no reason.")
 
 
 def asked(pack: Pack) -> set[str]:
@@ -157,12 +138,9 @@ def _own_is_asked(pack: Pack, spec: RunSpec, asked: Collection[str]) -> bool:
     retrain = spec.retrained()
     if spec.scenario is None or spec.method in taken | {*REFERENCES} or retrain.key not in asked:
         return False
-    changes = {
-        "method": spec.method,
-        "parameters": spec.parameters,
-        "method_hash": spec.method_hash,
-        "unlearning_seed": pack.suite.unlearning_seed,
-    }
+    names = ("method", "parameters", "method_hash")
+    changes = {name: getattr(spec, name) for name in names}
+    changes["unlearning_seed"] = pack.suite.unlearning_seed
     if retrain.model_copy(update=changes).key != spec.key:
         return False
     if pack.division != "tuned":
@@ -176,51 +154,38 @@ def _several_settings(pack: Pack) -> Iterator[Problem]:
     """Of users' own methods, whose settings nobody else knows: those that ran with several in one
     task, or from several files, so that somebody could choose among seeds and tasks.
     """
-    files, settings = defaultdict[str, set[str]](set), defaultdict[tuple[str, str], set[str]](set)
+    files, settings = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for spec in pack.specs.values():
-        if spec.method_hash and spec.scenario is not None:
+        if spec.method_hash:
             files[spec.method].add(spec.method_hash)
-            parameters = spec.model_dump(mode="json")["parameters"]
-            settings[spec.method, spec.scenario].add(json.dumps(parameters, sort_keys=True))
-    for method, hashes in files.items():
-        if len(hashes) > 1:
-            yield Problem(
-                method,
-                "",
-                f"{method} ran from {len(hashes)} files ({', '.join(sorted(hashes)[:2])}), and the "
-                "lines of a method are all of one. Run it again from its last.",
-            )
-    for (method, scenario), found in settings.items():
-        if len(found) > 1:
-            yield Problem(
-                f"{method} under {scenario}",
-                "",
-                f"It ran with {len(found)} settings ({'; '.join(sorted(found)[:2])}), and a line "
-                "has one for all seeds. Run every seed with the one of the division.",
-            )
+            parameters = json.dumps(spec.model_dump(mode="json")["parameters"], sort_keys=True)
+            settings[f"{spec.method} under {spec.scenario}"].add(parameters)
+    for what, found in (("files", files), ("settings", settings)):
+        for line, each in found.items():
+            if len(each) > 1:
+                yield Problem(line, "", f"It ran with {len(each)} {what}. Run every seed with one.")
 
 
 # -- what their numbers are
 
 
-def _check_run(pack: Pack, result: Result, asked: Collection[str], notes: _Notes) -> None:
+def _check_run(pack: Pack, result: Result, asked: Collection[str], found: Verified) -> None:
     if (why := not_asked(pack, result, asked)) is not None:
-        notes.add(result, why)
+        found.add(result, why)
         return
     spec = pack.specs[result.key]
-    task = pack.suite.task(spec.dataset, spec.scenario)
     outputs = pack.outputs(result)
-    _check_outputs(pack, task, result, outputs, notes)
     retrained = original = None
     if spec.scenario is not None:
         retrained = pack.retrains.get(place_of(result))
         original = pack.originals.get(place_of(result))
         if retrained is None or original is None:
-            lacks = "Retrain" if retrained is None else "original"
-            notes.add(result, f"There is no {lacks} of its seed in the pack to compare it with.")
+            found.add(result, "There is no Retrain or no original of its seed to compare it with.")
             return
     itself = retrained is None or retrained.key == result.key
     reference = outputs if itself else pack.outputs(retrained)
+    for sentence in _faults(pack, result, outputs, reference):
+        found.add(result, sentence)
     inputs = MetricInputs(
         outputs=outputs,
         original=None if original is None else pack.outputs(original),
@@ -238,48 +203,41 @@ def _check_run(pack: Pack, result: Result, asked: Collection[str], notes: _Notes
         mia_samples=spec.mia_samples,
         poison=spec.poison,
     )
-    found = measure(inputs, scenario=spec.scenario, method=spec.method)
+    measured = measure(inputs, scenario=spec.scenario, method=spec.method)
+    features = any(split.features is not None for split in outputs.values())
+    nowhere = ELSEWHERE if features else ELSEWHERE | ON_FEATURES
     for name in pack.suite.metrics:
-        _compare(name, result.metrics.get(name), found.get(name), result, notes, outputs)
-    _check_words(result, inputs, found, notes)
+        stored, here = result.metrics.get(name), measured.get(name)
+        if (
+            stored is not None
+            and here is not None
+            and here.value is None
+            and (catalog.metric(name).group in nowhere)
+        ):
+            found.kept.add(name)
+        elif (stored, here) != (None, None):
+            _compare(name, stored, here, result, found)
+    # The words that a verdict goes by; flags on weights and on a method's card are nothing that
+    # predictions say.
+    if is_collapsed(result.flags) != is_collapsed(flags(inputs, measured, method="original")):
+        found.add(result, "The pack is wrong about whether the network collapsed.")
+    guesses = blind_attacks(cautions(inputs, measured))
+    if spec.scenario is not None and blind_attacks(result.notes) != guesses:
+        found.add(result, "The pack is wrong about which attacks only guess.")
 
 
 def _compare(
-    name: str,
-    stored: Measured | None,
-    found: Measured | None,
-    result: Result,
-    notes: _Notes,
-    outputs: Outputs,
+    name: str, stored: Measured | None, here: Measured | None, result: Result, found: Verified
 ) -> None:
     """One number of a row beside the same number computed now."""
-    if stored is None and found is None:
-        return
-    if stored is None or found is None:
-        there = "is missing" if stored is None else "cannot be of such a run"
-        notes.add(result, f"The metric {name} {there}.")
-        return
-    group = catalog.metric(name).group
-    if found.value is None and stored.value is not None:
-        has = any(split.features is not None for split in outputs.values())
-        if group in ELSEWHERE or (group in ON_FEATURES and not has):
-            notes.kept.add(name)
+    values = [(each.value, each.gap) if each else (None, None) for each in (stored, here)]
+    for what, there, now in zip((name, f"the gap of {name}"), *values, strict=True):
+        if catalog.metric(name).group == COSTS:
+            found.kept.add(name)
         else:
-            notes.add(result, f"{name} is {stored.value:.6g} in the pack, but: {found.error}")
-        return
-    for what, there, here in (
-        (name, stored.value, found.value),
-        (f"the gap of {name}", stored.gap, found.gap),
-    ):
-        if group == COSTS:
-            notes.kept.add(name)
-        else:
-            notes.numbers += there is not None
-        if not alike(there, here):
-            notes.add(
-                result,
-                f"{what} is {_written(there)} in the pack and {_written(here)} computed again.",
-            )
+            found.numbers += there is not None
+        if not alike(there, now):
+            found.add(result, f"{what} is {there} in the pack and {now} computed again.")
 
 
 def alike(there: float | None, here: float | None) -> bool:
@@ -289,56 +247,37 @@ def alike(there: float | None, here: float | None) -> bool:
     return math.isclose(there, here, rel_tol=TOLERANCE, abs_tol=1e-9)
 
 
-def _written(value: float | None) -> str:
-    return "missing" if value is None else f"{value:.8g}"
-
-
-def _check_words(
-    result: Result, inputs: MetricInputs, found: Mapping[str, Measured], notes: _Notes
-) -> None:
-    """The sentences that a verdict goes by: collapse, and attacks that only guess."""
-    # flags on weights and on a method's card are nothing that predictions say
-    here = flags(inputs, found, method="original")
-    if is_collapsed(result.flags) != is_collapsed(here):
-        notes.add(result, "The pack is wrong about whether the network collapsed.")
-    if result.spec["scenario"] is not None and blind_attacks(result.notes) != blind_attacks(
-        cautions(inputs, found)
-    ):
-        notes.add(result, "The pack is wrong about which attacks only guess.")
-
-
-def _check_outputs(
-    pack: Pack, task: Task | None, result: Result, outputs: Outputs, notes: _Notes
-) -> None:
-    """Predictions against the row's counts, themselves, Retrain's labels and the suite's hashes."""
-    frozen = task or next(t for t in pack.suite.tasks if t.dataset == result.spec["dataset"])
+def _faults(pack: Pack, result: Result, outputs: Outputs, reference: Outputs) -> Iterator[str]:
+    """What is wrong with predictions: beside the row's counts, themselves, Retrain's samples and
+    the suite's hashes.
+    """
+    spec = result.spec
+    task = pack.suite.task(spec["dataset"], spec["scenario"])
+    frozen = task or next(t for t in pack.suite.tasks if t.dataset == spec["dataset"])
     if result.data_hash != frozen.data_hash:
-        notes.add(result, "Its data have another hash than the suite's.")
+        yield "Its data have another hash than the suite's."
     for name, split in outputs.items():
         if not np.isfinite(split.logits).all() and result.status == "ok":
-            notes.add(result, f"Its predictions on the {name} set are not finite numbers.")
+            yield f"Its predictions on the {name} set are not finite numbers."
         if result.confusion.get(name) != split.confusion.tolist():
-            notes.add(result, f"Its counts on the {name} set are not those of its predictions.")
-        if len(split) and len(split) == split.total:
-            made = confusion(split.labels, split.logits.argmax(axis=1), split.logits.shape[1])
-            counts = split.confusion
-            if result.spec["method"] in VOTING:
-                made, counts = made.sum(axis=1), counts.sum(axis=1)
-            if not np.array_equal(made, counts):
-                notes.add(result, f"Its counts do not follow from its predictions on {name}.")
-    if task is None:
-        return
-    if forget_hash(outputs["forget"].ids) != task.forget_hash or result.forget_hash != (
-        task.forget_hash
-    ):
-        notes.add(result, "It forgets other samples than the suite's.")
-    for name in ("forget", "retain", "validation", "test"):
-        size = _sizes(task)[name]
-        if name not in outputs or outputs[name].total != size:
-            notes.add(result, f"Its {name} set does not have the {size} samples of the suite.")
-    reference = pack.retrains.get(place_of(result))
-    if reference is not None and reference.key != result.key:
-        _check_labels(outputs, pack.outputs(reference), result, notes)
+            yield f"Its counts on the {name} set are not those of its predictions."
+        made = confusion(split.labels, split.logits.argmax(axis=1), split.logits.shape[1])
+        counts = split.confusion
+        if spec["method"] in VOTING:
+            made, counts = made.sum(axis=1), counts.sum(axis=1)
+        if len(split) == split.total and not np.array_equal(made, counts):
+            yield f"Its counts do not follow from its predictions on {name}."
+        other = reference.get(name)
+        if other is None or not (
+            np.array_equal(split.ids, other.ids) and np.array_equal(split.labels, other.labels)
+        ):
+            yield f"Its {name} set has other samples or labels than Retrain's."
+    if task is not None:
+        if {forget_hash(outputs["forget"].ids), result.forget_hash} != {task.forget_hash}:
+            yield "It forgets other samples than the suite's."
+        for name, size in _sizes(task).items():
+            if name not in outputs or outputs[name].total != size:
+                yield f"Its {name} set does not have the {size} samples of the suite."
 
 
 def _sizes(task: Task) -> dict[str, int]:
@@ -348,12 +287,3 @@ def _sizes(task: Task) -> dict[str, int]:
         "validation": task.sizes["validation"],
         "test": task.sizes["test"],
     }
-
-
-def _check_labels(outputs: Outputs, reference: Outputs, result: Result, notes: _Notes) -> None:
-    for name, split in outputs.items():
-        other = reference.get(name)
-        if other is None or not (
-            np.array_equal(split.ids, other.ids) and np.array_equal(split.labels, other.labels)
-        ):
-            notes.add(result, f"Its {name} set has other samples or labels than Retrain's.")

@@ -133,7 +133,6 @@ def test_a_line_without_a_tuned_setting_is_missing_and_not_borrowed(monkeypatch)
     tuned = [s for each in runs for s in each.specs if s.method == "finetune"]
     assert len(tuned) == len(suite.training_seeds)
     assert {(s.scenario, s.parameters["lr"]) for s in tuned} == {("one_class", 0.02)}
-    # under one task others have been searched, under the other one nobody
     runs = lines.runs_of(suite, "tuned", ["ssd"])
     reasons = {m.scenario: m.reason for each in runs for m in each.missing}
-    assert reasons.keys() == {"one_class", "backdoor"} and len({*reasons.values()}) == 2
+    assert reasons == dict.fromkeys(("one_class", "backdoor"), lines.UNTUNED)

@@ -20,12 +20,12 @@ import pytest
 import mucore.api as mu
 from mucore import cli
 from mucore.cli import comparisons
-from mucore.errors import BadFile
+from mucore.errors import BadFile, BadValue
 from mucore.outputs import Outputs
 from mucore.spec import RunSpec
 from mucore.store import ACTIVE, open_store
 from mucore.store.artifacts import Artifacts
-from mucore.suite import description, site
+from mucore.suite import description
 from mucore.suite import pack as packs
 from mucore.suite import repeat as repeats
 from mucore.suite.board import board
@@ -78,7 +78,7 @@ def test_features_can_travel_and_are_verified_then(ran, tmp_path, monkeypatch, c
     capsys.readouterr()
     with packs.opened(out) as pack:
         found = verify(pack)
-    assert found.problems == () and not {"linear_probe", "cka_retrain_test"} & set(found.kept)
+    assert found.problems == [] and not {"linear_probe", "cka_retrain_test"} & found.kept
     made = pack.about["suite"]["commands"]["made"].split()
     assert made[3:] == ["suite", "run", *asked[:-1], "--features"]
 
@@ -126,16 +126,18 @@ def test_a_repetition_tells_another_result(tampered):
     assert repeats.Difference("tra", None, 0.9, 0.01).beyond
 
 
-@pytest.mark.parametrize("scenario", ["class_wise", None])
-def test_a_run_that_the_suite_does_not_ask_for_is_not_repeated(tampered, scenario, monkeypatch):
+def test_a_run_that_the_suite_does_not_ask_for_is_not_repeated(tampered, monkeypatch):
     monkeypatch.setattr(repeats, "execute", None)
-    row = tampered.row("finetune" if scenario else "original", scenario=scenario)
+    row = tampered.row("finetune")
     row["spec"]["recipe"]["epochs"] += 1
     row["key"] = RunSpec.model_validate(row["spec"]).key
+    training = tampered.row("original", scenario=None)["key"]
     tampered.save()
     assert cli.main(["suite", "repeat", str(tampered.path), "--key", row["key"]]) == 1
     with pytest.raises(BadFile):
         mu.repeat_run(tampered.path, row["key"])
+    with pytest.raises(BadValue):
+        mu.repeat_run(tampered.path, training)
 
 
 # -- lies, each with all hashes made anew
@@ -162,7 +164,7 @@ def told(tampered, count=3):
 
 
 def test_changed_numbers(tampered, tiny_pack):
-    assert mu.verify_pack(tiny_pack).empty and tampered.problems() == ()
+    assert mu.verify_pack(tiny_pack).empty and tampered.problems() == []
     number, gap, cost = (tampered.row("finetune", seed) for seed in range(3))
     number["metrics"]["ta"]["value"] += 0.0025  # one test sample
     gap["metrics"]["fa"]["gap"] = 0.0123
@@ -173,7 +175,7 @@ def test_changed_numbers(tampered, tiny_pack):
     only(first, "ta ")
     assert len(second) == 2
     only(second, "gap of fa", "0.0123")
-    only(second, "tra is missing")
+    only(second, "tra is None")
     only(third, "optimizer")
     rows = mu.verify_pack(tampered.path)
     assert {*rows["key"]} == {number["key"], gap["key"], cost["key"]}
@@ -219,13 +221,12 @@ def test_a_tuned_pack_says_what_search_its_settings_had(tuned_pack, tampered_tun
             1 / 3,
             False,
         )
-        assert verify(pack).problems == ()
+        assert verify(pack).problems == []
         (division,) = board([("tuned", pack)]).divisions
-        assert [mark.short for mark in division.tables[0].lines[0].marks] == ["100 trials"]
+        (mark,) = division.tables[0].lines[0].marks
+        assert "100" in mark
     copy = tampered_tuned
     said = copy.about["suite"]["settings"]["class_wise"]["finetune"]
-    del said["cap"], said["open"]  # as in packs of earlier versions
-    assert copy.problems() == ()
     for wrong in ({"trials": "24"}, {"trials": -1}, {"cap": 7}, {"values": [1]}):
         copy.about["suite"]["settings"]["class_wise"]["finetune"] = said | wrong
         with pytest.raises(BadFile):
@@ -264,7 +265,7 @@ def test_a_line_that_is_left_out(tampered):
         *(f"scrub_rewind under class_wise, seed {seed}" for seed in range(3)),
     }
     tampered.rows.remove(tampered.row("retrain", 0))
-    only(tampered.problems(), "no Retrain of its seed")
+    only(tampered.problems(), "no Retrain")
 
 
 def test_settings_of_nobodys_division(tampered):
@@ -299,7 +300,7 @@ def own(tampered, *settings):
 
 
 def test_a_method_of_ones_own_has_one_setting_and_one_file(tampered):
-    assert own(tampered, *[{"lr": 0.1}] * 3).problems() == ()
+    assert own(tampered, *[{"lr": 0.1}] * 3).problems() == []
     other = renamed(tampered.row("mine"), "mine", "a" * 16, lr=0.2)
     (problem,) = tampered.problems()
     assert (problem.line, problem.key) == ("mine under class_wise", "")
@@ -317,7 +318,7 @@ def test_a_tuned_method_of_ones_own_ran_with_what_the_pack_says(tampered_tuned):
     copy = own(tampered_tuned, *[{"lr": 0.1, "epochs": 1}] * 3)
     settings = copy.about["suite"]["settings"]["class_wise"]
     settings["mine"] = settings.pop("finetune") | {"values": {"lr": 0.1}}
-    assert copy.problems() == ()
+    assert copy.problems() == []
     for values in ({"lr": 9.0}, {"lr": 0.1, "depth": 3}):
         settings["mine"]["values"] = values
         assert {each.key for each in copy.problems()} == {
@@ -435,7 +436,7 @@ def test_links_lead_nowhere_and_sizes_are_looked_at_first(tampered, tmp_path, mo
         patch.setattr(packs, "MOST_BYTES", 5)
         refused(tampered.path, "larger")
     (tampered.path / "results" / "more.jsonl.gz").symlink_to(tmp_path)
-    refused(tampered.path, "link")
+    refused(tampered.path, "no part of a pack")
 
 
 def test_what_was_not_run_is_said(ran, tmp_path, monkeypatch, capsys):
@@ -446,7 +447,7 @@ def test_what_was_not_run_is_said(ran, tmp_path, monkeypatch, capsys):
     with packs.opened(out) as pack:
         assert pack.about["suite"]["division"] == "authors" and len(pack.missing) == 10
         assert {(m.method, m.kind) for m in pack.missing} == {("ssd", "not run")}
-        assert verify(pack).problems == ()
+        assert verify(pack).problems == []
 
 
 # -- running
@@ -493,8 +494,7 @@ def test_a_file_of_a_method_of_ones_own(tiny_folder, ran, tmp_path, monkeypatch)
             "retrain",
             "gaussian_noise",
         }
-        assert pack.about["suite"]["commands"]["made"].split()[-1] == "gaussian_noise.py"
-        assert verify(pack).problems == ()
+        assert verify(pack).problems == []
 
 
 def test_data_that_changed_are_refused_before_anything_runs(tiny_folder, tmp_path, monkeypatch):
@@ -527,16 +527,10 @@ def test_a_board_of_the_quick_twin(ran, tmp_path, capsys):
         missing = [each for each in division.tables[1].lines if each.group == "missing"]
         assert [each.method for each in missing] == ["scrub_rewind"]
         assert "does not run" in missing[0].reason
-        pages = {site.name_of(each) for one in division.tables for each in one.lines}
-    assert made.suite.hash in index
-    assert {f"lines/{file.name}" for file in (out / "lines").iterdir()} == pages
-    assert pages <= set(re.findall(r'href="([^"#]+)"', index))
-    for file in out.rglob("*.html"):
-        text = file.read_text(encoding="utf-8")
-        assert not re.search(r"<script|<img|<link|https?://|@import|url\(", text)
-        assert "default-src 'none'" in text and "prefers-color-scheme: dark" in text
-    evidence = (out / sorted(pages)[-1]).read_text(encoding="utf-8")
-    assert evidence.count("suite repeat") == 5
+        keys = [key for key, spec in pack.specs.items() if spec.scenario is not None]
+    assert made.suite.hash in index and all(index.count(key) == 1 for key in keys)
+    assert not re.search(r"<script|<img|<link|https?://|@import|url\(", index)
+    assert "default-src 'none'" in index and "prefers-color-scheme: dark" in index
     # again in its place, but never over anything else
     assert cli.main(["suite", "board", str(ran[1]), "--out", str(out)]) == 0
     (tmp_path / "mine").mkdir()

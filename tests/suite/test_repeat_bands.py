@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from boards import QUICK, fill
-from builders import make_result
 
 from mucore.store import open_store
 from mucore.suite import description, repeat
-from mucore.suite.pack import Pack, opened
-from mucore.suite.run import asked, write_pack
+from mucore.suite.pack import Pack, opened, write
+from mucore.suite.run import asked
+from mucore.suite.stored import pack_of
 from mucore.verdicts import Spread, sample_counts
 
 
@@ -24,7 +23,7 @@ def pack(tmp_path_factory):
     suite = description.load(QUICK)
     runs = asked(suite, "authors", ["scrub", "finetune"])
     with open_store(folder / "home") as store:
-        path, _ = write_pack(store, folder / "pack", suite, "authors", runs)
+        path = write(pack_of(suite, "authors", runs, store), folder / "pack")
     with opened(path) as content:
         yield content
 
@@ -109,34 +108,3 @@ def test_of_few_retrains_each_metric_has_its_own_number_of_samples(pack):
             value = retrain.metrics[name].value
             band = Spread.of([value], samples=counts[name])
             assert bands[name] == pytest.approx(band.band)
-
-
-def training(seed: int, ta: float, **spec: Any):
-    return make_result(
-        method="original",
-        scenario=None,
-        training_seed=seed,
-        metrics={"ta": ta, "ra": 0.99, "va": 0.9, "optimizer_steps": 40},
-        confusion={name: [[50, 0], [0, 50]] for name in ("train", "validation", "test")},
-        **spec,
-    )
-
-
-def test_a_training_is_compared_by_its_accuracies(pack):
-    def of(*accuracies):
-        made = [training(seed, ta) for seed, ta in enumerate(accuracies)]
-        return made, replace(pack, results={each.key: each for each in made})
-
-    truth = [0.9, 0.91, 0.89, 0.9, 0.92]
-    (true, *_), _ = of(*truth)
-    (lie, *_), content = of(0.5, *truth[1:])
-    bands = repeat._bands(content, lie)
-    assert bands["ta"] == pytest.approx(Spread.of(truth[1:], samples=1).band)
-    found = repeat.Repeated(true, False, repeat._differences(content, lie, true, bands))
-    assert found.training and not found.agrees
-    assert [each.metric for each in found.differences] == ["ta"]
-    # of other data or of one seed alone, so many test samples say how far it may be off
-    (alone,), content = of(0.9)
-    assert repeat._bands(content, alone)["ta"] == pytest.approx(
-        1.959964 * math.sqrt(2 * 0.9 * 0.1 / 100)
-    )

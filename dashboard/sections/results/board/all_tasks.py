@@ -15,6 +15,7 @@ from dashboard.sections.results import tabs
 from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, presenting, run_filters
 from dashboard.widgets.columns import aligned, text_width
+from mucore.suite import frames
 from mucore.suite.tables import Division
 
 DISTANCE = (
@@ -64,7 +65,7 @@ def show_missing(missing: pd.DataFrame) -> None:
 
 def show(division: Division, name: str) -> None:
     tabs.answer(board_frames.overall_sentence(division))
-    frame = board_frames.overall_frame(division, run_filters.pinned())
+    frame = frames.overall(division, run_filters.pinned())
     presenting.dataframe(
         frame,
         "board",
@@ -77,7 +78,7 @@ def show(division: Division, name: str) -> None:
         ),
         height="content",
     )
-    show_missing(board_frames.missing_frame(*division.tables))
+    show_missing(frames.missing(*division.tables))
     figure, ranking = None, division.ranking
     if ranking is not None:
         st.subheader("Ranks that chance may explain", anchor=False)

@@ -111,7 +111,7 @@ def said(found: Board, division: Division, task: str) -> None:
     if mute and task == EVERY:
         titles = ", ".join(labels.scenario_title(table.task.scenario) for table in mute)
         st.caption(escape(f"Not ranked, since no verdict is possible: {titles}."))
-    for name, _ in found.absent:
+    for name in found.absent:
         st.caption(
             f"Division {labels.preset_title(name)} has no runs: "
             f"`python -m mucore suite run {found.suite.id} --division {name} --jobs 2`"
