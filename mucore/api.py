@@ -420,7 +420,7 @@ def run_suite(
         for each in runs:
             with suites.one_thread():
                 title = suites.title(suite, division, each)
-                plan = suites.plan_of(each, store)
+                plan = suites.plan_of([each], store)
                 _compute(plan, store, name=title, device=device, anyway=False, jobs=jobs)
         pack = pack_of(suite, division, runs, store)
         path = write(pack, place, features=features)

@@ -19,8 +19,6 @@ from mucore.cli.printing import HEADLINE, print_results, print_table, size, to_j
 from mucore.errors import BadValue
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from mucore.store import Store
 
 Format = Literal["csv", "latex", "markdown"]
@@ -66,14 +64,6 @@ def _opened(pack: Path | None) -> AbstractContextManager[Store]:
     return open_home() if pack is None else open_pack(pack)
 
 
-def _table(frame: pd.DataFrame, format: str, caption: str | None) -> str:
-    from mucore.export import tables
-
-    if format == "csv":
-        return tables.to_csv(frame)
-    return tables.to_latex(frame, caption) if format == "latex" else tables.to_markdown(frame)
-
-
 def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
     """Print stored results: a table, or a JSON list of what `run` prints one by one."""
     from mucore.export.records import describe
@@ -95,18 +85,21 @@ def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
 def export(
     filters: Filters | None = None,
     *,
-    format: Format,
+    format: Literal["csv", "latex", "markdown", "json"],
+    means: bool = False,
     metrics: str | None = None,
     output: Path | None = None,
     caption: str | None = None,
 ) -> None:
-    """Write stored results as a table for a paper or a spreadsheet: values and gaps to Retrain, as
-    fractions.
+    """Write stored results as a table for a paper or a spreadsheet: values and gaps to Retrain of
+    each run, or means over training seeds with their intervals.
 
     Parameters
     ----------
     format
-        csv has every column; the other two only those that tell rows apart.
+        csv and json have a row a run; the other two are means over seeds.
+    means
+        csv of means over seeds, with half of the 95 % intervals.
     metrics
         Metric ids, separated by commas; default: all for csv, otherwise the accuracies,
         attacks and RTE.
@@ -115,26 +108,29 @@ def export(
     caption
         Caption of the LaTeX table.
     """
-    from mucore.export import tables
+    from mucore.export import records, tables
 
-    chosen = split_names([metrics]) if metrics else None
-    if chosen is None and format != "csv":
-        chosen = [card.id for card in catalog.metrics() if card.id in HEADLINE]
+    chosen = split_names([metrics]) if metrics else []
     with open_home() as store:
-        frame = tables.comparison_frame(
-            store, metrics=chosen, **(filters or Filters()).resolve(store)
-        )
-    if frame.empty:
-        raise BadValue(
-            "No result matches, so there is nothing to export. See `python -m mucore results`."
-        )
-    shown = frame if format == "csv" else tables.compact_frame(frame, chosen or [])
-    text = _table(shown, format, caption)
+        filtered = (filters or Filters()).resolve(store)
+        if store.summaries(**filtered).empty:
+            raise BadValue(
+                "No result matches, so there is nothing to export. See `python -m mucore results`."
+            )
+        if format == "json":
+            text = to_json(records.document(store, **filtered), indent=2) + "\n"
+        elif format == "csv" and not means:
+            frame = tables.comparison_frame(store, metrics=chosen or None, **filtered)
+            text = tables.to_csv(frame)
+        else:
+            named = chosen or [card.id for card in catalog.metrics() if card.id in HEADLINE]
+            table = tables.results_table(store, metrics=named, **filtered)
+            text = tables.write(table, format, caption)
     if output is None:
         print(text, end="")
     else:
         output.write_text(text, encoding="utf-8")
-        print(f"{len(frame)} results written to {output}.", file=sys.stderr)
+        print(f"Written to {output}.", file=sys.stderr)
 
 
 def stats(
@@ -169,6 +165,7 @@ def stats(
     """
     from mucore import statistics
     from mucore.cli import stats as tool
+    from mucore.export import tables
 
     chosen = filters or Filters()
     wanted = split_names(methods or []) or ([chosen.method] if chosen.method else [])
@@ -190,7 +187,7 @@ def stats(
     frame = tool.frame(found, table)
     if frame.empty:
         raise BadValue(f"There is no table of {table} to write. {' '.join(found.notes)}".strip())
-    print(_table(frame, format, caption), end="")
+    print(tables.write(frame, format, caption), end="")
     for note in found.notes:
         print(note, file=sys.stderr)
 
@@ -226,7 +223,7 @@ def analyse(
             with open_home() as store:
                 found = tool.compute(kind, parameters, store, pack)
         else:
-            with open_pack(pack) if pack is not None else open_home() as store:
+            with _opened(pack) as store:
                 found = analysis.compute(kind, parameters, store, output, progress)
     finally:
         end_progress()

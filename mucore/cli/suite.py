@@ -166,9 +166,9 @@ def _say_plan(
     suite: Suite, division: str, runs: Sequence[TaskRuns], store: Store, jobs: int
 ) -> int:
     """What is asked for and about how long it takes, on stderr; returns how many runs are left."""
-    from mucore.suite.run import whole_plan
+    from mucore.suite.run import plan_of
 
-    plan = whole_plan(runs, store, jobs=jobs)
+    plan = plan_of(runs, store, jobs=jobs)
     methods = {spec.method for spec in plan.specs} - {"original", "retrain"}
     print(
         f"{suite.id} ({suite.hash}), division {division}: {len(suite.tasks)} tasks, "
@@ -192,7 +192,7 @@ def _compute(
     for each in runs:
         with one_thread():
             watch = compute(
-                plan_of(each, store),
+                plan_of([each], store),
                 store,
                 name=title(suite, division, each),
                 note=f"{suite.id} {suite.hash}",

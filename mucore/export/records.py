@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from mucore.errors import MucoreError
 from mucore.spec import classes
 from mucore.userfiles import datasets
+from mucore.verdicts import judge_stored
 
 if TYPE_CHECKING:
+    from mucore.store import Store
     from mucore.store.rows import Result
     from mucore.verdicts import Judged
 
@@ -55,6 +57,16 @@ def describe(
         "finished": result.finished.isoformat() if result.finished else None,
     }
     return content
+
+
+def document(store: Store, **filters: Any) -> dict[str, Any]:
+    """Stored results as one JSON document; docs/cli.md names its fields. `version` goes up when a
+    field changes its meaning or goes, not when one is added.
+    """
+    judged = judge_stored(store, **filters)
+    results = store.results(**filters)
+    found = [describe(result, judged=judged.get(result.key)) for result in results]
+    return {"schema": "mucore-results", "version": 1, "results": found}
 
 
 def _names(spec: Mapping[str, Any]) -> tuple[str, ...]:

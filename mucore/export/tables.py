@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from mucore import catalog
 from mucore.metrics.sanity import blind_attacks
-from mucore.verdicts import judge_stored
+from mucore.statistics.runs import beside_methods, label_runs, seed_means
+from mucore.statistics.tables import in_order, t_intervals
+from mucore.verdicts import judge, judge_stored, looked_at, references_of, rules_of
 
 if TYPE_CHECKING:
     from mucore.store import Store
@@ -55,21 +57,6 @@ VERDICT_COLUMNS = (
     "distance",
 )
 
-# Columns that a table for reading shows only where rows differ in them.
-_DIFFERS = (
-    "dataset",
-    "model",
-    "scenario",
-    "scenario_parameters",
-    "method_preset",
-    "training_seed",
-    "unlearning_seed",
-    "evaluation_seed",
-)
-
-# What a preset's parameters may depend on; where they differ beside that, somebody chose them.
-_OF_A_PRESET = ("method", "method_preset", "scenario", "recipe")
-
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -88,34 +75,20 @@ _LATEX = {
     "±": r"$\pm$",
     "−": r"$-$",
     "×": r"$\times$",
-    "÷": r"$\div$",
     "·": r"$\cdot$",
     "≤": r"$\leq$",
     "≥": r"$\geq$",
-    "≈": r"$\approx$",
     "→": r"$\rightarrow$",
     "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
     "∞": r"$\infty$",
     "Δ": r"$\Delta$",
-    "∥": r"$\|$",
-    "‖": r"$\|$",
     "ℓ": r"$\ell$",
-    "₀": r"$_0$",
-    "₁": r"$_1$",
     "₂": r"$_2$",
     "²": r"$^2$",
-    "⁻": r"$^-$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
     "λ": r"$\lambda$",
-    "σ": r"$\sigma$",
-    "θ": r"$\theta$",
     "–": "--",
     "—": "---",
     "’": "'",
-    "‘": "`",
     "“": "``",
     "”": "''",
     "…": r"\ldots{}",
@@ -269,46 +242,87 @@ def _verdict_frame(store: Store, filters: Mapping[str, Any]) -> pd.DataFrame:
     return made.astype(types)
 
 
-def compact_frame(frame: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """A `comparison_frame` narrowed and ordered for reading.
+def results_table(store: Store, *, metrics: Sequence[str] = (), **filters: Any) -> pd.DataFrame:
+    """One row a scenario and method with one set of parameters, over its training seeds, in the
+    catalogue's order: their titles, how many seeds, the verdict with a question mark where it is an
+    indication, the distance to Retrain, and of each metric the mean and `<metric>_half`, half of
+    the 95 % interval (NaN below two seeds).
 
-    Columns: method, whatever else of the spec differs between rows, the status if any is not ok,
-        and those of `metrics` that have a value.
-    Rows: by scenario, seeds and method; the trainings of originals, which have no scenario, are
-        left out unless there is nothing else.
+    `metrics` default to those that verdicts rest on, and the time; `filters` as for
+    `comparison_frame`. Raises `UnknownName`.
     """
-    if frame["scenario"].notna().any():
-        frame = frame[frame["scenario"].notna()]
-    order = {
-        name: place
-        for place, name in enumerate(("original", *(card.id for card in catalog.methods())))
-    }
-    rows = frame.assign(_place=frame["method"].map(order))
-    rows = rows.sort_values(
-        [
-            "dataset",
-            "model",
-            "scenario",
-            "training_seed",
-            "_place",
-            "unlearning_seed",
-            "evaluation_seed",
-        ],
-        kind="stable",
-    )
-    keep = ["method", *(name for name in _DIFFERS if rows[name].nunique(dropna=False) > 1)]
-    if rows.groupby(list(_OF_A_PRESET), dropna=False)["parameters"].nunique().max() > 1:
-        keep.append("parameters")
-    if (rows["status"] != "ok").any():
-        keep.append("status")
-    keep += [name for name in ("verdict", "distance") if rows[name].notna().any()]
-    keep += [
-        column
-        for name in metrics
-        for column in (name, f"{name}_gap")
-        if column in rows and rows[column].notna().any()
+    runs = label_runs(store.summaries(**filters))
+    runs = runs[beside_methods(runs)]
+    rests_on = {name for each in runs["scenario"].unique() for name in rules_of(each).metrics}
+    chosen = [catalog.metric(name).id for name in metrics] or [
+        card.id for card in catalog.metrics() if card.id in rests_on | {"rte"}
     ]
-    return rows[keep].reset_index(drop=True)
+    means = seed_means(runs, store.metric_values(**filters), chosen)
+    found = t_intervals(means.groupby(["setting", "line", "metric"])["value"]).to_dict("index")
+    results = store.results(metrics=looked_at(), brief=True, **filters)
+    every = {one.key: one for one in (*results, *references_of(store, results))}
+    judged = {key: line for line in judge(every.values()) for key in line.keys}
+    rows = []
+    for (setting, line), mine in runs.groupby(["setting", "line"], sort=False):
+        one = judged.get(mine["key"].iloc[0])
+        said = one.verdict if one is not None else None
+        rows.append(
+            {
+                "setting": setting,
+                "method": line,
+                "seeds": mine["training_seed"].nunique(),
+                "verdict": f"{said.said}{'?' if said.provisional else ''}" if said else "",
+                "distance": one.distance if one is not None else math.nan,
+                **{
+                    column: number
+                    for name in chosen
+                    if (at := found.get((setting, line, name))) is not None
+                    for column, number in (
+                        (name, at["mean"]),
+                        (f"{name}_half", at["high"] - at["mean"]),
+                    )
+                },
+            }
+        )
+    table = in_order(pd.DataFrame(rows)).rename(columns={"setting": "scenario"})
+    for column, card in (("scenario", catalog.scenario), ("method", catalog.method)):
+        table[column] = [_titled(name, card) for name in table[column]]
+    return table
+
+
+def _titled(name: str, card: Callable[[str], Any]) -> str:
+    """A setting or line as people read it: its first word is an id."""
+    first, gap, rest = name.partition(" ")
+    return f"{card(first).title}{gap}{rest}"
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """A `results_table` as papers print it: metrics by their short titles, fractions in percent,
+    "97.2 ± 0.2".
+    """
+    shown = table[["scenario", "method", "seeds", "verdict"]].copy()
+    shown["distance %"] = [
+        "" if math.isnan(number) else _printed(number, percent=True) for number in table["distance"]
+    ]
+    for name in (name for name in table if f"{name}_half" in table):
+        card = catalog.metric(name)
+        percent = card.unit == "fraction"
+        shown[f"{card.short}{' %' if percent else ''}"] = [
+            " ± ".join(_printed(number, percent=percent) for number in pair if number == number)
+            for pair in zip(table[name], table[f"{name}_half"], strict=True)
+        ]
+    return shown.rename(columns={name: name.capitalize() for name in shown.columns[:5]})
+
+
+def write(table: pd.DataFrame, format: str, caption: str | None = None) -> str:
+    """A `results_table` as "csv" (its numbers), "latex" or "markdown" (as `readable`)."""
+    if format == "csv":
+        return to_csv(table)
+    return to_latex(readable(table), caption) if format == "latex" else to_markdown(readable(table))
+
+
+def _printed(number: float, *, percent: bool) -> str:
+    return f"{100 * number:.1f}" if percent else f"{number:.3g}"
 
 
 def _named(frame: pd.DataFrame) -> bool:

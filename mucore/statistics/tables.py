@@ -35,12 +35,18 @@ def intervals(mine: pd.DataFrame) -> pd.DataFrame:
         "seeds",
         *(f"{p}{n}" for p in ("", "gap_") for n in ("mean", "std", "low", "high")),
     ]
+    return in_order(found[columns])
+
+
+def in_order(found: pd.DataFrame) -> pd.DataFrame:
+    """Rows with a `setting` and a `method` in the catalogue's order."""
     methods = ["original", *(card.id for card in catalog.methods())]
     scenarios = [card.id for card in catalog.scenarios()]
-    found["_scenario"] = found["setting"].map(lambda name: _place(name, scenarios))
-    found["_place"] = found["method"].map(lambda name: _place(name, methods))
+    scenario = found["setting"].map(lambda name: _place(name, scenarios))
+    place = found["method"].map(lambda name: _place(name, methods))
     order = ["_scenario", "setting", "_place", "method"]
-    return found.sort_values(order, kind="stable")[columns].reset_index(drop=True)
+    found = found.assign(_scenario=scenario, _place=place).sort_values(order, kind="stable")
+    return found.drop(columns=["_scenario", "_place"]).reset_index(drop=True)
 
 
 def _place(name: str, ids: Sequence[str]) -> int:

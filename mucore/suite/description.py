@@ -112,32 +112,33 @@ def changed(suite: Suite) -> list[str]:
     """What this mucore has otherwise than the suite was frozen with, each as words; empty where
     results of the two compare.
     """
-    found = [
-        _differs(f"the metric {name}", frozen, here)
-        for name, frozen in suite.metrics.items()
-        if (here := _metric(name)) != frozen
-    ]
-    if suite.objective_revision != scores.REVISION:
-        found.append(_differs("the score", suite.objective_revision, scores.REVISION))
+    here = {card.id: card.revision for card in catalog.metrics()}
+    found = [(f"the metric {name}", then, here.get(name)) for name, then in suite.metrics.items()]
+    found.append(("the score", suite.objective_revision, scores.REVISION))
+    recipes = []
     for task in suite.tasks:
-        here = revisions(task.dataset, task.model, task.scenario)
+        now = revisions(task.dataset, task.model, task.scenario)
         found += [
-            _differs(f"the {name} of {task.title}", frozen, here[name])
-            for name, frozen in task.revisions.items()
-            if here.get(name) != frozen
+            (f"the {name} of {task.title}", then, now.get(name))
+            for name, then in task.revisions.items()
         ]
         if make_recipe(task.preset).model_dump(mode="json") != task.recipe:
-            found.append(f"the recipe {task.preset} is another")
-    return list(dict.fromkeys(found))
+            recipes.append(f"the recipe {task.preset} is another")
+    said = [
+        f"{what} had revision {then} and has {now or 'none'}"
+        for what, then, now in found
+        if then != now
+    ]
+    return list(dict.fromkeys(said + recipes))
 
 
 def check(suite: Suite) -> None:
     """Raise `BadValue` where this mucore would not give the results that the suite asks for."""
     if found := changed(suite):
         raise BadValue(
-            f"{suite.id} was frozen otherwise than this mucore is: {'; '.join(found[:3])}"
-            f"{f' and {len(found) - 3} more' if len(found) > 3 else ''}. A changed suite is a new "
-            "version: use the mucore that has this one, or a newer suite (mucore suite list)."
+            f"{suite.id} was frozen otherwise than this mucore is: {'; '.join(found[:3])}. A "
+            "changed suite is a new version: use the mucore that has this one, or a newer suite "
+            "(mucore suite list)."
         )
 
 
@@ -169,15 +170,3 @@ def same_suite(content: Any) -> Suite:
             f"{suite.hash}. A changed suite is a new version, so these results do not compare."
         )
     return suite
-
-
-def _metric(name: str) -> int | None:
-    try:
-        return catalog.metric(name).revision
-    except UnknownName:
-        return None
-
-
-def _differs(what: str, frozen: int, here: int | None) -> str:
-    now = "none" if here is None else f"revision {here}"
-    return f"{what} had revision {frozen} and has {now}"

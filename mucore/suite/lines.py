@@ -14,7 +14,7 @@ from typing import Literal
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
-from mucore.runner.plan import Grid, MethodChoice, Refusal, ScenarioChoice, expand
+from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.spec import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ENDED_WITHOUT_RESULT
@@ -47,10 +47,6 @@ class TaskRuns:
     specs: tuple[RunSpec, ...]
     missing: tuple[Missing, ...]
     found: Mapping[str, tuning.Tuned] = field(default_factory=dict)  # tuned settings, by method
-
-    @property
-    def refused(self) -> list[Refusal]:
-        return [Refusal(m.method, m.scenario, m.reason) for m in self.missing]
 
 
 def methods_of(names: Sequence[str]) -> list[str]:

@@ -48,15 +48,10 @@ def asked(suite: Suite, division: str, methods: Sequence[str]) -> list[TaskRuns]
     return runs
 
 
-def whole_plan(runs: Sequence[TaskRuns], store: Store, *, jobs: int) -> Plan:
-    """One plan of all tasks, for what it takes."""
+def plan_of(runs: Sequence[TaskRuns], store: Store, *, jobs: int = 1) -> Plan:
+    """One plan of these tasks; which lines there cannot be was said before."""
     specs = {spec.key: spec for each in runs for spec in each.specs}
-    refused = [one for each in runs for one in each.refused]
-    return plan_specs(runs[0].grid, [*specs.values()], refused, store, workers=jobs)
-
-
-def plan_of(each: TaskRuns, store: Store) -> Plan:
-    return plan_specs(each.grid, each.specs, each.refused, store, workers=1)
+    return plan_specs(runs[0].grid, [*specs.values()], [], store, workers=jobs)
 
 
 def title(suite: Suite, division: str, each: TaskRuns) -> str:

@@ -147,18 +147,30 @@ def test_comparison_frame_filters_and_orders(store):
         tables.comparison_frame(store, metrics=["mia_confidense"])
 
 
-def test_compact_frame_shows_what_differs(store):
-    both = tables.compact_frame(tables.comparison_frame(store), ["ta", "tfa"])
-    where = ["method", "scenario", "scenario_parameters", "training_seed"]
-    assert list(both.columns) == [*where, "verdict", "distance", "ta", "ta_gap", "tfa", "tfa_gap"]
-    assert both["method"].iloc[0] == "original" and both["scenario"].notna().all()
-    one = tables.compact_frame(
-        tables.comparison_frame(store, scenario="one_class", method=["finetune", "retrain"]),
-        ["ta", "tfa"],
+def test_a_table_of_results_has_a_line_over_its_seeds(store):
+    values = {seed: 0.9 + 0.01 * seed for seed in (7, 8, 9)}
+    store.put_results(
+        make_result(method="scrub", scenario="one_class", training_seed=seed, metrics={"ta": value})
+        for seed, value in values.items()
     )
-    # no TFA in this scenario
-    assert list(one.columns) == ["method", "training_seed", "verdict", "distance", "ta", "ta_gap"]
-    assert list(one["method"]) == ["retrain", "finetune"] * 2
+    table = tables.results_table(store, metrics=["ta"], method="scrub", scenario="one_class")
+    (row,) = (each for each in table.to_dict("records") if each["ta"] == pytest.approx(0.98))
+    # t(0.975, 2) = 4.3027 times 0.01 by the root of three
+    assert row["seeds"] == 3 and row["ta_half"] == pytest.approx(4.3027 * 0.01 / 3**0.5, rel=1e-4)
+    assert row["scenario"].startswith("Part of one class") and row["method"].startswith("SCRUB")
+    assert "98.0 ± 2.5" in tables.write(table, "markdown")
+    assert r"98.0 $\pm$ 2.5" in tables.write(table, "latex", "A & B")
+    assert list(pd.read_csv(io.StringIO(tables.write(table, "csv"))).columns) == list(table.columns)
+
+
+def test_without_metrics_a_table_has_those_of_the_verdict_and_the_time(store):
+    table = tables.results_table(store)
+    names = [name for name in table if f"{name}_half" in table]
+    every = {"ta", "ra", "fa", "tfa", "tra", "mia_confidence", "rte"}
+    assert every >= set(names) >= {"ta", "fa"}
+    assert table["scenario"].nunique() > 1 and table["method"].iloc[0] == "Original"
+    with pytest.raises(UnknownName):
+        tables.results_table(store, metrics=["tta"])
 
 
 def test_description_of_a_result_keeps_the_reason_of_a_missing_value():
