@@ -47,21 +47,13 @@ class Wish:
     cap: float = CAP
 
     def __post_init__(self) -> None:
-        if not 1 <= self.trials <= MOST_TRIALS:
-            raise BadValue(
-                f"A search has one trial at least and {MOST_TRIALS:,} at most for each method, but "
-                f"got {said(self.trials)}."
-            )
-        if not 0 < self.cap <= 1:
-            raise BadValue(
-                f"The cap is a share of Retrain's work, in (0, 1], but got {self.cap:g}. At 1 a "
-                "method may take as long as what it should spare."
-            )
-        if not 0 <= self.seed <= MOST - 2:
-            raise BadValue(
-                f"The first seed of a search is a whole number from 0 to {MOST - 2}, but got "
-                f"{said(self.seed)}."
-            )
+        for what, value, fits in (
+            (f"1 to {MOST_TRIALS:,} trials", self.trials, 1 <= self.trials <= MOST_TRIALS),
+            ("a cap in (0, 1] of Retrain's work", self.cap, 0 < self.cap <= 1),
+            (f"a first seed from 0 to {MOST - 2}", self.seed, 0 <= self.seed <= MOST - 2),
+        ):
+            if not fits:
+                raise BadValue(f"A search takes {what}, but got {said(value)}.")
 
     @property
     def most(self) -> int:

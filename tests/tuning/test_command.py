@@ -64,7 +64,7 @@ def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
     ("flags", "says"),
     [
         (["--methods", "finetune", "--set", "finetune.lr=0.1"], "finetune.lr"),
-        (["--methods", "finetune", "--trials", "0"], "one trial"),
+        (["--methods", "finetune", "--trials", "0"], "trials"),
         (["--methods", "finetune", "--cap", "2"], "(0, 1]"),
         (["--methods", "finetune", "--jobs", "0"], "one process"),
         (["--methods", "sisa"], "exact"),
