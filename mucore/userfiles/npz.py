@@ -102,7 +102,8 @@ def checked(path: Path) -> dict[str, Header]:
         if not _has_form(kind, header.dtype, header.shape):
             raise BadValue(
                 f"{path}: {key} must be {_FORMS[kind]}, but is {header.dtype} "
-                f"{list(header.shape)}. Objects are never unpickled."
+                f"{list(header.shape)}. Convert it; channels come last by x.transpose(0, 2, 3, 1), and "
+                "objects are never unpickled."
             )
         images, training = kept.get(f"x_{split}"), kept.get(f"{kind}_train")
         if images is None or training is None or f"y_{split}" not in kept:
