@@ -4,6 +4,8 @@ command line, and those of verdicts.
 
 from __future__ import annotations
 
+from functools import partial
+
 from mucore.catalog.cards import TermCard
 
 TERMS = (
@@ -37,11 +39,11 @@ TERMS = (
     ),
 )
 
-_RULE = "Ours; the rule and its limits are in mucore/verdicts/rule.py"
+_verdict = partial(TermCard, source="Ours; the rule and its limits are in mucore/verdicts/rule.py")
 
 # What a reader meets in tables: the words of `mucore.verdicts`, and what stands beside them.
 VERDICTS = (
-    TermCard(
+    _verdict(
         id="forgot",
         title="Forgot",
         meaning="Every number on forgetting came within a fifth of the way between the original "
@@ -50,59 +52,51 @@ VERDICTS = (
         "those that seem to have. “Forgot on outputs” says that the features before the last layer "
         "still know it: a probe finds more in them than in Retrain's, or they hardly moved from "
         "the original's.",
-        source=_RULE,
     ),
-    TermCard(
+    _verdict(
         id="too_little",
         title="Too little",
         meaning="The method moved towards Retrain and stopped short of it by more than the margin.",
-        source=_RULE,
     ),
-    TermCard(
+    _verdict(
         id="too_much",
         title="Too much",
         meaning="The method went beyond Retrain by more than the margin, or away from both where "
         "the original and Retrain agree: on the forgotten samples the model is now worse than one "
         "that never saw them, and that alone can give them away.",
-        source=_RULE,
     ),
-    TermCard(
+    _verdict(
         id="damaged",
         title="Damaged",
         meaning="Accuracy on what should stay fell below Retrain's by more than 3 % of what "
         "Retrain has above guessing; or the model calls nearly everything one class where Retrain "
         "does not. It may have forgotten as well, or the original may be no better, where poison "
         "had harmed it; the reason says so.",
-        source=_RULE,
     ),
-    TermCard(
+    _verdict(
         id="did_nothing",
         title="Did nothing",
         meaning="No number on forgetting moved a tenth of the way from the original to Retrain. "
         "The untouched original gets this word, too, wherever it can be told from Retrain.",
-        source=_RULE,
     ),
-    TermCard(
+    _verdict(
         id="nothing_to_forget",
         title="Nothing to forget",
         meaning="The original and Retrain differ by no more than chance on these samples, so "
         "nobody can see whether a method forgot them. Accuracy on the others is kept.",
-        source=_RULE,
     ),
-    TermCard(
+    _verdict(
         id="cannot_tell",
         title="Cannot tell",
         meaning="Retrain is missing, or the original, or a number that decides on one of the "
         "seeds.",
-        source=_RULE,
     ),
-    TermCard(
+    _verdict(
         id="provisional",
         title="Question mark behind a verdict",
         meaning="The word is an indication: it is that of the mean over seeds, and the 90 % "
         "interval of the mean crosses the word's boundary. Without the mark the word is shown, by "
         "two one-sided tests at 5 %. More seeds make the interval narrower.",
-        source=_RULE,
     ),
     TermCard(
         id="distance",

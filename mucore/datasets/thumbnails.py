@@ -30,29 +30,21 @@ def thumbnails(splits: Splits, ids: np.ndarray, *, triggered: bool = False) -> n
 
     Raises `BadValue` for an id that the data set does not have.
     """
-    names = (
-        ("triggered",) if triggered else tuple(name for name in splits.names if name != "triggered")
-    )
-    found: dict[int, Tensor] = {}
-    wanted = torch.from_numpy(np.unique(np.asarray(ids, np.int64)))
-    for name in names:
-        split = getattr(splits, name)
-        if split is None:
-            continue
-        positions = torch.isin(split.ids, wanted).nonzero().flatten()
-        if len(positions):
-            pixels = (
-                split.pixels[positions]
-                if isinstance(split.pixels, Tensor)
-                else split.pixels.take(positions)
-            )
-            found |= dict(zip(split.ids[positions].tolist(), pixels, strict=True))
-    missing = [each for each in wanted.tolist() if each not in found]
-    if missing:
-        raise BadValue(f"{splits.name} has no sample {missing[0]}; the run was made on other data.")
-    if not len(ids):
-        return np.zeros((0, *splits.shape[1:], splits.shape[0]), np.uint8)
-    pixels = torch.stack([found[int(each)] for each in ids])
+    wanted = torch.from_numpy(np.asarray(ids, np.int64))
+    names = ["triggered"] if triggered else [name for name in splits.names if name != "triggered"]
+    parts = [getattr(splits, name) for name in names]
+    pixels = torch.empty((len(wanted), *splits.shape), dtype=torch.uint8)
+    found = torch.zeros(len(wanted), dtype=torch.bool)
+    for part in parts:
+        here = torch.isin(wanted, part.ids)
+        places = torch.searchsorted(part.ids, wanted[here])
+        is_loaded = isinstance(part.pixels, Tensor)
+        pixels[here] = part.pixels[places] if is_loaded else part.pixels.take(places)
+        found |= here
+    if not found.all():
+        raise BadValue(
+            f"{splits.name} has no sample {int(wanted[~found][0])}; the run was made on other data."
+        )
     if splits.shape == (2, 1, 1):
         return points.pictures(pixels.flatten(1).numpy())
     return pixels.permute(0, 2, 3, 1).numpy()

@@ -102,7 +102,7 @@ def checked(path: Path) -> dict[str, Header]:
         if not _has_form(kind, header.dtype, header.shape):
             raise BadValue(
                 f"{path}: {key} must be {_FORMS[kind]}, but is {header.dtype} "
-                f"{list(header.shape)}. Convert it; channels come last by x.transpose(0, 2, 3, 1), and "
+                f"{list(header.shape)}. Convert it: x.transpose(0, 2, 3, 1) puts channels last; "
                 "objects are never unpickled."
             )
         images, training = kept.get(f"x_{split}"), kept.get(f"{kind}_train")

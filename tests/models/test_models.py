@@ -118,13 +118,6 @@ def test_forward_backward_and_features(name: str, in_channels: int, size: int) -
     assert classifier_layer(model).out_features == 4
 
 
-@pytest.mark.parametrize("name", [case(name) for name in LARGE if name not in SLOW])
-def test_the_large_ones_take_other_sizes_too(name: str) -> None:
-    with torch.no_grad():
-        logits = build(name, image_size=28).eval()(images(1, 1, 28))
-    assert logits.shape == (1, 4) and logits.isfinite().all()
-
-
 @pytest.mark.parametrize(
     ("name", "size"), [("vit-tiny", 224), case("swin-t", 224), case("convnext-t", 224)]
 )
@@ -161,11 +154,6 @@ def test_layers_run_in_order_from_the_stem_to_the_penultimate_features(name: str
     assert all(len(output) == 2 for output in seen.values())
     assert torch.equal(seen[list(chosen)[-1]].flatten(1), features[0])
     assert classifier_layer(model) not in chosen.values()
-
-
-def test_layers_of_another_network_are_refused() -> None:
-    with pytest.raises(BadValue, match="Layers are known of the networks in"):
-        models.layers(nn.Sequential(nn.Flatten(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2)))
 
 
 @pytest.mark.slow

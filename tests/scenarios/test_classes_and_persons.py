@@ -242,15 +242,6 @@ def test_bad_parameters_get_a_sentence(scenario: str, values: dict, sentence: st
         chosen(scenario, **values)
 
 
-@pytest.mark.parametrize("scenario", ["identities", "competition"])
-def test_data_without_identities_get_a_sentence(scenario: str):
-    values = resolve(catalog.scenario(scenario).parameters, {}, owner=scenario)
-    with pytest.raises(
-        BadValue, match="forgets persons, but the data set does not say who is on its images"
-    ):
-        select(scenario, values, labels=LABELS, ids=IDS, classes=5)
-
-
 @pytest.mark.parametrize(
     ("scenario", "values", "sentence"),
     [

@@ -239,15 +239,6 @@ def test_an_odd_number_of_classes_has_no_pairs_of_its_own():
     assert class_pairs(poison("label_flip", pairs="0-6"), 7) == [(0, 6)]
 
 
-@pytest.mark.parametrize("size", [5, 9])
-def test_a_patch_that_covers_the_image_gets_a_sentence(size: int):
-    with pytest.raises(
-        BadValue,
-        match=f"smaller than the image, 5 by 6 pixels, but its size is {size}. Choose at most 4",
-    ):
-        trigger_mask(poison("backdoor", size=size), 5, 6)
-
-
 def test_a_card_is_enough_to_refuse_what_cannot_be():
     check_fits(poison("backdoor"), classes=10, shape=(1, 28, 28))
     check_fits(poison("label_flip", pairs="0-30"), classes=None, shape=None)
