@@ -47,18 +47,21 @@ def lr(
     *,
     name: str = "lr",
     help: str = "Learning rate.",
+    **others: Any,
 ) -> Parameter:
-    return real(name, default, low, high, log=True)(help)
+    return real(name, default, low, high, log=True, **others)(help)
 
 
-def epochs(default: int, over: str, *, scaled: bool) -> Parameter:
-    return integer("epochs", default, 0, 500, unit="epochs", scales_with_epochs=scaled)(
+def epochs(
+    default: int, over: str, *, scaled: bool, name: str = "epochs", **others: Any
+) -> Parameter:
+    return integer(name, default, 0, 500, unit="epochs", scales_with_epochs=scaled, **others)(
         f"Passes over {over}."
     )
 
 
-def batch(default: int, name: str = "batch_size", of: str = "samples") -> Parameter:
-    return integer(name, default, 1, 4096, log=True)(f"Batch size, in {of}.")
+def batch(default: int, name: str = "batch_size", of: str = "samples", **others: Any) -> Parameter:
+    return integer(name, default, 1, 4096, log=True, **others)(f"Batch size, in {of}.")
 
 
 def momentum(default: float = 0.9) -> Parameter:
@@ -67,6 +70,11 @@ def momentum(default: float = 0.9) -> Parameter:
 
 def decay(default: float = 5e-4) -> Parameter:
     return real("weight_decay", default, 0.0, 1.0)("Weight decay of the optimiser.")
+
+
+def sgd(batch_size: int) -> tuple[Parameter, ...]:
+    """What many methods train with."""
+    return momentum(), decay(), batch(batch_size)
 
 
 def clip(default: float | None) -> Parameter:

@@ -187,7 +187,9 @@ def stats(
     frame = tool.frame(found, table)
     if frame.empty:
         raise BadValue(f"There is no table of {table} to write. {' '.join(found.notes)}".strip())
-    print(tables.write(frame, format, caption), end="")
+    writers = {"csv": tables.to_csv, "markdown": tables.to_markdown}
+    latex = format == "latex"
+    print(tables.to_latex(frame, caption) if latex else writers[format](frame), end="")
     for note in found.notes:
         print(note, file=sys.stderr)
 

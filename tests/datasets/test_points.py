@@ -8,7 +8,6 @@ import torch
 
 from mucore import catalog, datasets, points
 from mucore.datasets.thumbnails import thumbnails
-from mucore.errors import UnknownName
 
 NAMES = [f"points-{shape}" for shape in points.SHAPES]
 HASHES = {
@@ -94,9 +93,3 @@ def test_a_seed_gives_the_same_points_everywhere_and_another_seed_others() -> No
     assert {name: datasets.load(name).data_hash[:12] for name in NAMES} == HASHES
     first, second = (points.draw("spiral", seed=seed)[0].xy for seed in (0, 1))
     assert not np.array_equal(first, second)
-
-
-def test_a_shape_that_does_not_exist_is_named() -> None:
-    with pytest.raises(UnknownName) as unknown:
-        points.draw("moon", seed=0)
-    assert unknown.value.near == ["moons"]

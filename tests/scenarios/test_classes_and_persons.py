@@ -213,7 +213,6 @@ def test_golden_choices():
     [
         ("random_classes", {"n": 5}, "from 1 to 4, so that one of 5 is left, but got 5"),
         ("top_classes", {}, "compares classes with a downstream set, but got no features"),
-        ("class_fraction", {"class_id": 5}, "from 0 to 4, but got 5"),
         (
             "identities",
             {"count": 11},
@@ -264,8 +263,6 @@ def test_bad_parameters_get_a_sentence(scenario: str, values: dict, sentence: st
             r"the shape \[1, 8, 8\] of digits, but those of cifar10 have \[3, 32, 32\]",
         ),
         ("random_classes", {"n": 10}, "would forget 10 of the 10 classes of digits"),
-        ("class_fraction", {"class_id": 10}, "classes 0 to 9"),
-        ("class_fraction", {"fraction": 1.5}, r"fraction must be in \[0.001, 1\], but got 1.5"),
     ],
 )
 def test_what_a_catalogued_data_set_cannot_serve_is_said_before_anything_runs(

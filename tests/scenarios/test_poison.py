@@ -185,41 +185,13 @@ def test_golden_samples_of_the_digits():
             {"budget": 23, "pairs": "0-1"},
             "takes 12 samples of each of 2 classes, but class 0 has 6. Choose fewer",
         ),
-        (
-            "label_flip",
-            {"budget": 24},
-            (
-                "label_flip must leave a clean sample, so it is at most 23 of 24 training samples, "
-                "but got 24"
-            ),
-        ),
-        (
-            "backdoor",
-            {"budget": 1.0},
-            "at most 23 of 24 training samples, but got 1. Choose fewer, or a share such as 0.1",
-        ),
+        ("backdoor", {"budget": 1.0}, "at most 23 of 24 training samples, but got 1"),
         ("backdoor", {"target": 4}, "The target of a backdoor is a class from 0 to 3, but got 4"),
     ],
 )
 def test_what_the_data_rule_out_gets_a_sentence(scenario: str, given: dict, sentence: str):
     with pytest.raises(BadValue, match=sentence):
         chosen(scenario, **given)
-
-
-@pytest.mark.parametrize(
-    ("scenario", "given", "sentence"),
-    [
-        ("label_flip", {"pairs": "0-0"}, "pairs of two different classes, .* but got '0-0'"),
-        ("label_flip", {"pairs": "0,3"}, "but got '0,3'"),
-        ("label_flip", {"pairs": []}, r"but got \[\]"),
-        ("label_flip", {"pairs": "0-3,3-1"}, "each class in one pair only, .* but got '0-3,3-1'"),
-        ("label_flip", {"budget": 0}, "samples from 1, but got 0"),
-        ("backdoor", {"value": 256}, r"value must be in \[0, 255\], but got 256"),
-    ],
-)
-def test_what_the_card_rules_out_gets_a_sentence(scenario: str, given: dict, sentence: str):
-    with pytest.raises(BadValue, match=sentence):
-        poison(scenario, **given)
 
 
 def test_pairs_are_the_same_however_they_are_written():

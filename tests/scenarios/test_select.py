@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from mucore import catalog
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
 from mucore.scenarios.select import forgotten_classes, select
 from mucore.spec import resolve
@@ -177,12 +177,3 @@ def test_missing_or_broken_losses_get_a_sentence():
             classes=3,
             losses=np.where(IDS == 105, np.nan, LOSSES),
         )
-
-
-def test_a_class_without_samples_and_an_unknown_scenario():
-    with pytest.raises(BadValue, match="class 3 has none"):
-        select(
-            "one_class", {"class_id": 3, "budget": 1, "seed": 0}, labels=LABELS, ids=IDS, classes=4
-        )
-    with pytest.raises(UnknownName, match="Did you mean one_class"):
-        select("oneclass", {}, labels=LABELS, ids=IDS, classes=3)

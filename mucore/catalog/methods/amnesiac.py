@@ -12,7 +12,7 @@ forget set only; a log of single updates serves any, at one copy of the weights 
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import RETAIN_EPOCHS, batch, choice, decay, integer, lr, momentum, real
+from mucore.catalog.settings import RETAIN_EPOCHS, choice, integer, lr, real, sgd
 
 CARD = MethodCard(
     id="amnesiac",
@@ -35,9 +35,7 @@ CARD = MethodCard(
             "Passes over the retain set after the updates are taken back."
         ),
         lr(0.01),
-        momentum(),
-        decay(),
-        batch(256),
+        *sgd(256),
     ),
     search={
         "lr": Between(1e-3, 1e-1, log=True),

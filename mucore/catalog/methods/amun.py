@@ -29,9 +29,7 @@ CARD = MethodCard(
         settings.integer("decay_every", 1, 1, 500, unit="epochs")(
             "The rate falls to a tenth this often."
         ),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(128),
+        *settings.sgd(128),
         settings.real("radius", 0.04, 1e-4, 10.0, log=True)(
             "First radius of the attack, Euclidean, of pixels in 0..1."
         ),

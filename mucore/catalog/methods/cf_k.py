@@ -29,9 +29,7 @@ CARD = MethodCard(
             "Count blocks of the network besides its classifier, or convolutions and linear layers."
         ),
         settings.integer("k", 1, 1, 200)("How many of the last blocks or layers are trained."),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(256),
+        *settings.sgd(256),
         settings.clip(None),
         settings.bn("train"),
     ),

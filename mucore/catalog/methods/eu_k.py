@@ -41,9 +41,7 @@ CARD = MethodCard(
         settings.choice("schedule", "cosine", ("constant", "cosine", "onecycle"))(
             "How the learning rate moves."
         ),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(256),
+        *settings.sgd(256),
         settings.clip(None),
     ),
     search={

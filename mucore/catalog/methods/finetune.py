@@ -11,7 +11,7 @@ the retain set and some epochs, it is the baseline that others should beat.
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import MUBOX_EPOCHS, RETAIN_EPOCHS, batch, decay, epochs, lr, momentum
+from mucore.catalog.settings import MUBOX_EPOCHS, RETAIN_EPOCHS, epochs, lr, sgd
 
 CARD = MethodCard(
     id="finetune",
@@ -22,13 +22,7 @@ CARD = MethodCard(
     code="OPTML-Group/Unlearn-Sparse unlearn/FT.py",
     reads=frozenset({"retain"}),
     tasks=EVERY_TASK,
-    parameters=(
-        lr(0.01),
-        epochs(10, "the retain set", scaled=True),
-        momentum(),
-        decay(),
-        batch(256),
-    ),
+    parameters=(lr(0.01), epochs(10, "the retain set", scaled=True), *sgd(256)),
     search={
         "lr": Between(1e-4, 0.5, log=True),
         "epochs": RETAIN_EPOCHS,

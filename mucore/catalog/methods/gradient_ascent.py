@@ -11,7 +11,7 @@ tiny, so a low rate changes nothing. A high rate soon ruins predictions on all c
 from __future__ import annotations
 
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
-from mucore.catalog.settings import batch, bn, clip, decay, epochs, lr, momentum, real
+from mucore.catalog.settings import bn, clip, epochs, lr, real, sgd
 
 CARD = MethodCard(
     id="gradient_ascent",
@@ -25,9 +25,7 @@ CARD = MethodCard(
     parameters=(
         lr(1e-4),
         epochs(5, "the forget set", scaled=False),
-        momentum(),
-        decay(),
-        batch(256),
+        *sgd(256),
         real("stop_loss", 2.0, 0.1, 10.0, unit="× ln C", optional=True)(
             "Stop when the mean forget loss reaches this multiple of chance level; none: never. A "
             "guard of ours."

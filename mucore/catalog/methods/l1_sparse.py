@@ -38,9 +38,7 @@ CARD = MethodCard(
             "Share of the convolution weights that is set to zero first and stays there; see "
             "pruning."
         ),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(256),
+        *settings.sgd(256),
         settings.choice(
             "pruning",
             "magnitude",

@@ -35,9 +35,7 @@ CARD = MethodCard(
         settings.choice("ranking", "layer", ("layer", "network"))(
             "Rank gradients within each layer (the port) or over the whole network (the write-up)."
         ),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(64),
+        *settings.sgd(64),
     ),
     search={
         "lr": Between(1e-4, 1e-1, log=True),

@@ -27,9 +27,7 @@ CARD = MethodCard(
     parameters=(
         settings.lr(0.01),
         settings.epochs(10, "the retain set", scaled=True),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(256),
+        *settings.sgd(256),
         settings.real("step_norm", 1.0, 1e-6, 1e6, log=True, optional=True)(
             "Largest norm of a bargained gradient, which is √2 uncut; none: uncut."
         ),

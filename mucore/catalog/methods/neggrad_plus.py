@@ -29,9 +29,7 @@ CARD = MethodCard(
         settings.real("retain_weight", 0.99, 0.0, 1.0)(
             "Weight a of the retain loss; the forget loss gets 1 − a."
         ),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(128),
+        *settings.sgd(128),
         settings.choice("bn_forward", "two", ("two", "concat"))(
             "One forward pass for each batch, or one for both together, which mixes batch-norm "
             "statistics."

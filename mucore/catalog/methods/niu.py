@@ -39,9 +39,7 @@ CARD = MethodCard(
         ),
         settings.real("noise_share", 0.7, 0.0, 1.0)("Share of those tensors that get noise."),
         settings.real("sigma", 0.04, 0.0, 10.0)("Standard deviation of the noise."),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(64),
+        *settings.sgd(64),
         settings.switch("reset_output", True)("Redraw the output layer first."),
         settings.choice("stage1", "full", ("full", "chosen"))(
             "After the reset, train all weights (write-up) or a few tensors, perhaps without the "

@@ -12,8 +12,6 @@ forgotten class. Random samples of all classes pull many boundaries at once and 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mucore.catalog import settings
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 
@@ -29,9 +27,7 @@ CARD = MethodCard(
     parameters=(
         settings.lr(1e-4),
         settings.epochs(10, "the forget set", scaled=False),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(128),
+        *settings.sgd(128),
         settings.bn("frozen"),
         settings.choice("projection", "off", ("off", "null_space"), omitted_when_default=True)(
             "Labels alone, or UNSC: weights move outside the inputs of the kept classes, with a "
@@ -45,18 +41,18 @@ CARD = MethodCard(
         settings.integer(
             "basis_samples", 125, 1, 100_000, unit="samples", log=True, omitted_when_default=True
         )("Null space: retained samples of each class that the protected directions come from."),
-        replace(
-            settings.lr(0.04, name="null_lr", help="Null space: learning rate."),
-            omitted_when_default=True,
+        settings.lr(
+            0.04, name="null_lr", help="Null space: learning rate.", omitted_when_default=True
         ),
-        replace(
-            settings.epochs(25, "the forget set with the null space", scaled=False),
+        settings.epochs(
+            25,
+            "the forget set with the null space",
+            scaled=False,
             name="null_epochs",
             omitted_when_default=True,
         ),
-        replace(
-            settings.batch(512, "null_batch_size", "samples with the null space"),
-            omitted_when_default=True,
+        settings.batch(
+            512, "null_batch_size", "samples with the null space", omitted_when_default=True
         ),
         settings.switch("nesterov", False, omitted_when_default=True)(
             "Nesterov's momentum in place of plain; the null space has none."

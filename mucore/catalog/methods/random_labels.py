@@ -26,9 +26,7 @@ CARD = MethodCard(
     parameters=(
         settings.lr(0.01),
         settings.epochs(10, "the forget set and the retain set", scaled=True),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(256),
+        *settings.sgd(256),
         settings.choice(
             "mode", "sequential", ("sequential", "mixed_fixed", "mixed_fresh", "forget_only")
         )(

@@ -13,10 +13,8 @@ ones reached, and their costs add up.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard, Parameter
-from mucore.catalog.settings import batch, choice, decay, integer, lr, momentum, real
+from mucore.catalog.settings import choice, integer, lr, real, sgd
 
 
 def _method_of(third: str, default: str) -> Parameter:
@@ -70,15 +68,11 @@ CARD = MethodCard(
         real("retain_weight", 0.97, 0.0, 1.0)(
             "Weight of the retain loss in the steps by NegGrad+."
         ),
-        momentum(),
-        decay(),
-        batch(256),
-        replace(
-            lr(
-                0.1,
-                name="heldout_lr",
-                help="Learning rate on the validation set (heldout_retrain).",
-            ),
+        *sgd(256),
+        lr(
+            0.1,
+            name="heldout_lr",
+            help="Learning rate on the validation set (heldout_retrain).",
             omitted_when_default=True,
         ),
         integer(

@@ -26,9 +26,7 @@ CARD = MethodCard(
         settings.lr(0.013),
         settings.epochs(10, "the forget set and the retain set", scaled=True),
         settings.real("density", 0.5, 0.0, 1.0)("Share of the weights that may move."),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(256),
+        *settings.sgd(256),
         settings.choice("label_pool", "all", ("all", "others"))(
             "Draw labels from all classes, the true one too, or only from the other, not "
             "forgotten ones."

@@ -36,9 +36,7 @@ CARD = MethodCard(
         settings.lr(0.01),
         settings.epochs(5, "the retain set; also how often the gradient is added", scaled=True),
         settings.real("kappa", 1.0, 0.0, 1e4)("Multiplies the gradient that is added back."),
-        settings.momentum(),
-        settings.decay(),
-        settings.batch(256),
+        *settings.sgd(256),
         settings.choice("ft_data", "retain", ("retain", "forget_first"))(
             "What `posthoc` fine-tunes on: the retain set, or everything with the forget set first."
         ),
