@@ -21,8 +21,7 @@ def path(text: str, *, what: str = "A path") -> Path:
     except (UnicodeEncodeError, RuntimeError):
         pass
     raise BadFile(
-        f"{what} must be one that this machine can have, but got {said(text)}. Write the whole "
-        "path, in text."
+        f"{what} names no place on this machine: {said(text)}. Write the whole path, in text."
     )
 
 

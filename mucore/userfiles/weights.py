@@ -10,7 +10,7 @@ import os
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from mucore.errors import LONGEST_PATH, BadFile, said
 from mucore.userfiles import doors, paths
@@ -29,40 +29,30 @@ def file_hash(text: str, *, what: str) -> str:
     read. Raises `ReadOnly`.
     """
     doors.check()
-    path = _path(text, what)
+    path = paths.path(text.strip(), what=what)
     found = paths.kind(path)
     if is_hash(text) and not found:
         return text.strip()
     try:
-        facts = path.stat()
-        if found != "file":
-            kind = "a folder" if found == "folder" else "none"
-            raise BadFile(f"{what} needs a file, but {path} is {kind}.")
-        _check_content(path, facts.st_size, what)
-        return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
+        if found == "file" and (facts := path.stat()).st_size <= MOST_BYTES and _is_known(path):
+            return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
+        reason = "it is none"
     except OSError as error:
-        raise BadFile(
-            f"{what} needs a file, but {said(str(path), LONGEST_PATH)} cannot be read: "
-            f"{error.strerror or error}. Check "
-            "the path."
-        ) from None
+        reason = error.strerror or str(error)
+    raise BadFile(
+        f"{what} needs a file of weights of at most {MOST_BYTES >> 30} GiB, as safetensors or "
+        f"torch save them, but got {said(str(path), LONGEST_PATH)}: {reason}. Save "
+        "model.state_dict() with either and name that file."
+    )
 
 
 def is_hash(text: str) -> bool:
     return len(text.strip()) == 64 and not set(text.strip()) - set("0123456789abcdef")
 
 
-class Files(Protocol):
-    """A store of files that are named by their content (mucore/store/artifacts.py)."""
-
-    def put_file(self, path: Path) -> str: ...
-
-    def file(self, sha256: str) -> Path: ...
-
-
-def keep(artifacts: Files, files: Iterable[str]) -> None:
-    """Copy each file into the store, so that its path does not matter afterwards. A hash stands for
-    a file that the store must have.
+def keep(artifacts: Any, files: Iterable[str]) -> None:
+    """Copy each file into the store (mucore/store/artifacts.py), so that its path does not matter
+    afterwards. A hash stands for a file that the store must have.
 
     Files are checked as `file_hash` does before any is copied. Raises `BadFile`, `StoreError`.
     """
@@ -70,12 +60,12 @@ def keep(artifacts: Files, files: Iterable[str]) -> None:
         artifacts.put_file(path)
 
 
-def stored(artifacts: Files, text: str) -> Path:
+def stored(artifacts: Any, text: str) -> Path:
     """Where the file lies that a run names by its path or, as the store has it, by its hash. Raises
     `BadFile`.
     """
     sha256 = file_hash(text, what="A run")
-    return artifacts.file(sha256) if is_hash(text) else _path(text)
+    return artifacts.file(sha256) if is_hash(text) else paths.path(text.strip())
 
 
 def pretrained_file(model: str) -> Path | None:
@@ -90,23 +80,12 @@ def weights_folder() -> Path:
     return Path(os.environ.get("MUCORE_DATA") or Path.home() / ".mucore" / "data") / "weights"
 
 
-def _check_content(path: Path, size: int, what: str) -> None:
-    """Raise `BadFile` unless size and header are those of a file of weights."""
-    if size > MOST_BYTES:
-        raise BadFile(
-            f"{what} may come from a file of at most {MOST_BYTES >> 30} GiB, but {path} has "
-            f"{size / 2**30:.1f}."
-        )
+def _is_known(path: Path) -> bool:
     with path.open("rb") as stream:
         start = stream.read(len(_OLD_TORCH))
-    known = start == _OLD_TORCH or (
-        _is_torch(path) if start.startswith(b"PK\x03\x04") else is_safetensors(path)
-    )
-    if not known:
-        raise BadFile(
-            f"{what} needs weights as safetensors or torch save them, but {path} is a file of "
-            "another kind. Save model.state_dict() with either and name that file."
-        )
+    if start.startswith(b"PK\x03\x04"):
+        return _is_torch(path)
+    return start == _OLD_TORCH or is_safetensors(path)
 
 
 def _is_torch(path: Path) -> bool:
@@ -126,10 +105,6 @@ def is_safetensors(path: Path) -> bool:
     with path.open("rb") as stream:
         length, first = int.from_bytes(stream.read(8), "little"), stream.read(1)
     return 2 <= length <= path.stat().st_size - 8 and first == b"{"
-
-
-def _path(text: str, what: str = "A file of weights") -> Path:
-    return paths.path(text.strip(), what=what)
 
 
 @functools.lru_cache(maxsize=64)
