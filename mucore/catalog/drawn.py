@@ -37,11 +37,7 @@ def _downstream(name: str, style: str) -> DatasetCard:
         licence=_LICENCE,
         classes=len(DOWNSTREAM_LETTERS),
         shape=(1, 32, 32),
-        sizes=(
-            60 * len(DOWNSTREAM_LETTERS),
-            6 * len(DOWNSTREAM_LETTERS),
-            24 * len(DOWNSTREAM_LETTERS),
-        ),
+        sizes=(1_440, 144, 576),
         embedded=True,
         balanced=True,
         where=_WHERE.format(time="about two seconds", size="2 MB"),

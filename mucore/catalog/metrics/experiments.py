@@ -54,27 +54,20 @@ CARDS: tuple[MetricCard, ...] = (
         caveat="Missing where unlearning takes more than 20 % of the time of retraining on "
         "average: the competition rejects such a method.",
     ),
-    _card(
-        id="utility_ra",
-        title="Relative retain accuracy",
-        short="RA ratio",
-        meaning="Mean retain accuracy of N unlearned models divided by that of N retrained ones.",
-        high=None,
-        unit="ratio",
-        source=COMPETITION,
-        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score "
-        "rewards it all the same.",
-    ),
-    _card(
-        id="utility_ta",
-        title="Relative test accuracy",
-        short="TA ratio",
-        meaning="Mean test accuracy of N unlearned models divided by that of N retrained ones.",
-        high=None,
-        unit="ratio",
-        source=COMPETITION,
-        caveat="1 is Retrain; above it means a better model, not better forgetting, and the score "
-        "rewards it all the same.",
+    *(
+        _card(
+            id=f"utility_{short.lower()}",
+            title=f"Relative {split} accuracy",
+            short=f"{short} ratio",
+            meaning=f"Mean {split} accuracy of N unlearned models divided by that of N retrained "
+            "ones.",
+            high=None,
+            unit="ratio",
+            source=COMPETITION,
+            caveat="1 is Retrain; above it means a better model, not better forgetting, and the "
+            "score rewards it all the same.",
+        )
+        for short, split in (("RA", "retain"), ("TA", "test"))
     ),
     _card(
         id="ulira_accuracy",
@@ -94,22 +87,19 @@ CARDS: tuple[MetricCard, ...] = (
         source=ULIRA,
         caveat=_SHADOWS,
     ),
-    _card(
-        id="ulira_tpr_01",
-        title="U-LiRA, TPR at 0.1 % FPR",
-        short="U-LiRA TPR 0.1 %",
-        meaning="Share of pairs of unlearned model and sample that are recognised when at most "
-        "0.1 % of the retrained ones pass for such.",
-        source=ULIRA,
-        caveat="0.1 % is a guess. Needs 1,000 pairs of a retrained model and a sample.",
-    ),
-    _card(
-        id="ulira_tpr_1",
-        title="U-LiRA, TPR at 1 % FPR",
-        short="U-LiRA TPR 1 %",
-        meaning="Share of pairs of unlearned model and sample that are recognised when at most 1 "
-        "% of the retrained ones pass for such.",
-        source=ULIRA,
-        caveat="1 % is a guess.",
+    *(
+        _card(
+            id=f"ulira_tpr_{digits}",
+            title=f"U-LiRA, TPR at {rate} FPR",
+            short=f"U-LiRA TPR {rate}",
+            meaning="Share of pairs of unlearned model and sample that are recognised when at most "
+            f"{rate} of the retrained ones pass for such.",
+            source=ULIRA,
+            caveat=f"{rate} is a guess.{needs}",
+        )
+        for digits, rate, needs in (
+            ("01", "0.1 %", " Needs 1,000 pairs of a retrained model and a sample."),
+            ("1", "1 %", ""),
+        )
     ),
 )

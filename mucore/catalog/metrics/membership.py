@@ -55,6 +55,10 @@ _OWN_CAVEAT = {
 }
 
 
+_COARSE = "Equal scores pass together, so a coarse score often gives 0."
+CARLINI = "Carlini et al., Membership Inference Attacks From First Principles, S&P 2022"
+
+
 def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
     name, short, looks_at, source = ATTACKS[attack]
     group = "membership inference"
@@ -99,28 +103,28 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
                 else ""
             ),
         ),
-        MetricCard(
-            id=f"mia_{attack}_tpr_01",
-            title=f"{name} MIA, TPR at 0.1 % FPR",
-            short=f"{short} TPR 0.1 %",
-            group=group,
-            meaning="Share of the forget set that is exposed by a threshold that at most 0.1 % of "
-            "the test samples pass.",
-            source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
-            caveat="Chance is 0.1 %. Told where 1,000 test samples decide. Equal scores pass "
-            "together: a coarse score often gives 0.",
-            # half of them may fit the score of `prob`
-            least=("test", 2000 if attack == "prob" else 1000),
-        ),
-        MetricCard(
-            id=f"mia_{attack}_tpr_1",
-            title=f"{name} MIA, TPR at 1 % FPR",
-            short=f"{short} TPR 1 %",
-            group=group,
-            meaning="Share of the forget set that is exposed by a threshold that at most 1 % of "
-            "the test samples pass.",
-            source="Carlini et al., Membership Inference Attacks From First Principles, S&P 2022",
-            caveat="Chance is 1 %. Equal scores pass together, so a coarse score often gives 0.",
+        *(
+            MetricCard(
+                id=f"mia_{attack}_tpr_{digits}",
+                title=f"{name} MIA, TPR at {rate} FPR",
+                short=f"{short} TPR {rate}",
+                group=group,
+                meaning="Share of the forget set that is exposed by a threshold that at most "
+                f"{rate} of the test samples pass.",
+                source=CARLINI,
+                caveat=f"Chance is {rate}. {caveat}",
+                least=least,
+            )
+            for digits, rate, caveat, least in (
+                # half of them may fit the score of `prob`
+                (
+                    "01",
+                    "0.1 %",
+                    f"Told where 1,000 test samples decide. {_COARSE}",
+                    ("test", 2000 if attack == "prob" else 1000),
+                ),
+                ("1", "1 %", _COARSE, None),
+            )
         ),
         MetricCard(
             id=f"mia_{attack}_forgotten_classes",
