@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 import re
-from functools import partial
 
 import torch
 from torch import nn
@@ -22,17 +21,17 @@ from mucore.rng import stream_seed
 
 __all__ = ["Checkpoint", "build", "channels_last", "head_name", "layers", "load_checkpoint"]
 
-# The file and the function in it; what is not here stands in the table of timm_models.py.
-_OWN = {
-    "mlp": ("mlp", "build"),
-    "mlp-2d": ("mlp", "build_2d"),
-    "resnet9-small": ("resnet9", "build"),
-    "resnet18": ("resnet", "build_18"),
-    "resnet18-0.4": ("resnet", "build_narrow"),
-    "resnet50": ("resnet", "build_50"),
-    "allcnn": ("plain", "build_all_cnn"),
-    "vgg11-bn": ("plain", "build_vgg_11"),
-    "vgg16-bn": ("plain", "build_vgg_16"),
+# The file of a network; what is not here stands in the table of timm_models.py.
+_FILES = {
+    "mlp": "mlp",
+    "mlp-2d": "mlp",
+    "resnet9-small": "resnet9",
+    "resnet18": "resnet",
+    "resnet18-0.4": "resnet",
+    "resnet50": "resnet",
+    "allcnn": "plain",
+    "vgg11-bn": "plain",
+    "vgg16-bn": "plain",
 }
 # Names of the stem and of the blocks in all of them; of nested ones the innermost counts.
 _LAYER = re.compile(
@@ -58,13 +57,10 @@ def build(name: str, *, in_channels: int, classes: int, image_size: int, seed: i
         raise BadValue(
             f"{card.id} needs at least 2 classes to tell apart, but the data set has {classes}."
         )
-    file, function = _OWN.get(card.id, ("timm_models", "build"))
-    make = getattr(importlib.import_module(f"mucore.models.{file}"), function)
-    if card.id not in _OWN:
-        make = partial(make, card.id)
+    file = importlib.import_module(f"mucore.models.{_FILES.get(card.id, 'timm_models')}")
     with torch.random.fork_rng(devices=[]):
         torch.random.default_generator.manual_seed(stream_seed(seed, "init"))
-        return make(in_channels=in_channels, classes=classes, image_size=image_size)
+        return file.build(card.id, in_channels=in_channels, classes=classes, image_size=image_size)
 
 
 def channels_last(model: nn.Module) -> nn.Module:

@@ -16,8 +16,10 @@ from torch import Tensor, nn
 from mucore.models.pooling import HalvingPool
 
 # width, and the convolutions of it before a 2x2 max-pool
-VGG_11 = ((64, 1), (128, 1), (256, 2), (512, 2), (512, 2))
-VGG_16 = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
+VGG = {
+    "vgg11-bn": ((64, 1), (128, 1), (256, 2), (512, 2), (512, 2)),
+    "vgg16-bn": ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)),
+}
 # filters, kernel, stride
 ALL_CNN = (
     (96, 3, 1),
@@ -31,15 +33,9 @@ ALL_CNN = (
 )
 
 
-def build_vgg_11(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
-    return PlainNet(_vgg(VGG_11, in_channels), 512, classes)
-
-
-def build_vgg_16(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
-    return PlainNet(_vgg(VGG_16, in_channels), 512, classes)
-
-
-def build_all_cnn(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
+def build(model: str, *, in_channels: int, classes: int, image_size: int) -> nn.Module:
+    if model in VGG:
+        return PlainNet(_vgg(VGG[model], in_channels), 512, classes)
     layers: list[nn.Module] = []
     for width, kernel, stride in ALL_CNN:
         convolution = nn.Conv2d(

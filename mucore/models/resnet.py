@@ -18,16 +18,12 @@ STEM = 64  # filters
 NARROW = (25, 51, 102, 204)  # 0.4 * (64, 128, 256, 512), rounded down
 
 
-def build_18(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
-    return _with_stem(models.resnet18(num_classes=classes), in_channels, image_size)
-
-
-def build_50(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
-    return _with_stem(models.resnet50(num_classes=classes), in_channels, image_size)
-
-
-def build_narrow(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
-    return NarrowResNet(in_channels=in_channels, classes=classes, small=image_size < SMALL_BELOW)
+def build(model: str, *, in_channels: int, classes: int, image_size: int) -> nn.Module:
+    if model == "resnet18-0.4":
+        small = image_size < SMALL_BELOW
+        return NarrowResNet(in_channels=in_channels, classes=classes, small=small)
+    make = models.resnet18 if model == "resnet18" else models.resnet50
+    return _with_stem(make(num_classes=classes), in_channels, image_size)
 
 
 def _with_stem(model: models.ResNet, in_channels: int, image_size: int) -> nn.Module:

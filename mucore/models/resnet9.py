@@ -18,7 +18,7 @@ WIDTHS: tuple[int, int, int, int] = (16, 32, 64, 128)
 POOLED_STEM_FROM = 16
 
 
-def build(*, in_channels: int, classes: int, image_size: int) -> nn.Module:
+def build(model: str, *, in_channels: int, classes: int, image_size: int) -> nn.Module:
     return ResNet9(
         in_channels=in_channels, classes=classes, pooled_stem=image_size >= POOLED_STEM_FROM
     )
