@@ -268,7 +268,7 @@ class TermCard:
     meaning: str
     flag: str = ""  # as the command line has it
     synonyms: tuple[str, ...] = ()  # what people call it, too
-    source: str
+    source: str = "Usual in the literature"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,14 +33,12 @@ IDEAS = (
         title="Forget set",
         meaning="The training samples that a model is asked to forget.",
         synonyms=("df", "deletion request", "forgotten samples"),
-        source="Usual in the literature",
     ),
     TermCard(
         id="retain_set",
         title="Retain set",
         meaning="The training samples that stay: all but the forget set.",
         synonyms=("dr", "remaining data", "kept samples"),
-        source="Usual in the literature",
     ),
     TermCard(
         id="overfitting",
@@ -85,7 +83,6 @@ IDEAS = (
         meaning="The numbers that a network makes of an image before its last layer decides for a "
         "class. A class can be gone from the answers and still be there in the features.",
         synonyms=("embedding", "representation", "penultimate layer", "latent", "encoder"),
-        source="Usual in the literature",
     ),
     TermCard(
         id="seed",
@@ -93,7 +90,6 @@ IDEAS = (
         meaning="A number that fixes every random choice of a run. The same run with other seeds "
         "shows how much of a difference is chance.",
         synonyms=("random", "chance", "error bar", "repetition", "variance"),
-        source="Usual in the literature",
     ),
 )
 

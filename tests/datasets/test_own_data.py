@@ -351,17 +351,10 @@ def deep(row: int) -> np.ndarray:
 
 FOLDERS: dict[str, tuple[Callable[[Path], object], str, tuple[object, ...]]] = {
     "divided": (tree, "", ("validation", "3 of 30")),
-    **{
-        name: (lambda at, name=name: tree(at, ("train/", f"{name}/", "test/")), "", ())
-        for name in ("val", "valid", "validation")
-    },
     "capitals": (lambda at: tree(at, ("Train/", "VAL/", "Test/")), "", ()),
     "around": (lambda at: tree(at / "my pets/new"), "", ("3 of 30",)),
     "undivided": (lambda at: tree(at, ("", "", "")), "", ("test", "8 of 42", "by class", "seed 0")),
     "no test": (lambda at: tree(at, ("train/", "val/", "train/")), "", ("test", "7 of 36")),
-    "TIFF": (lambda at: tree(at, suffix="tif"), "", ("3 of 30",)),
-    "upper case": (lambda at: tree(at, suffix="PNG"), "", ("3 of 30",)),
-    "16 bits": (lambda at: tree(at, make=deep), "", ("3 of 30",)),
     "16 bits in TIFF": (lambda at: tree(at, suffix="tiff", make=deep), "", ("3 of 30",)),
     **{
         f"turned, {suffix} {number}": (
@@ -379,13 +372,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], object], str, tuple[object, ...]]] = {
         for suffix, number in [("jpg", n) for n in (3, 6)] + [("png", 6), ("tif", 6), ("webp", 6)]
     },
     "larger": (lambda at: tree(at, make=wide), ",size=16", ("3 of 30",)),
-    "smaller": (
-        lambda at: tree(at, make=lambda row: picture(row)[::2, ::2]),
-        ",size=16",
-        ("3 of 30",),
-    ),
     "a table": (lambda at: named(at, "images/"), "", ("test", "8 of 42")),
-    "a table beside": (lambda at: named(at, ""), "", ("test", "8 of 42")),
     "a table of names": (lambda at: named(at, "a/b/", said=False), "", ("test", "8 of 42")),
     "a divided table": (lambda at: named(at, "{}/"), "", ("3 of 30",)),
     "a table of persons": (
