@@ -107,12 +107,8 @@ def test_a_set_is_saved_by_name_listed_and_used_in_the_place_of_ids(home, capsys
     assert found["ids"] == described(capsys, *ONE)["ids"]
     file = home / "home" / "forget_sets" / "my threes.json"
     assert described(capsys, *used, f"scenario.ids=@{file}", "--dataset", "digits") == found
-    assert (
-        cli.main(
-            ["forget-set", "--dataset", "digits", "--verify", str(file), "--hash", saved["hash"]]
-        )
-        == 0
-    )
+    verify = ["forget-set", "--dataset", "digits", "--verify", str(file), "--hash", found["hash"]]
+    assert cli.main(verify) == 0
     capsys.readouterr()
     for way in ("set:my threes", f"@{file}"):
         assert cli.main([*used, f"scenario.ids={way}", "--dataset", "fashion-mnist-10k"]) == 2

@@ -299,7 +299,7 @@ def test_a_plan_says_which_images_it_is_about(home, capsys) -> None:
     assert {each["number"]: each["count"] for each in told["classes"]} == {
         label: labels.count(label) for label in labels
     }
-    assert "4 samples" in printed.err and "row 256 (" in printed.err
+    assert "Forgets 4:" in printed.err and "row 256 (" in printed.err
 
 
 @pytest.mark.parametrize("kind", ["npz", "folder"])
