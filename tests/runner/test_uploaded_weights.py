@@ -199,7 +199,7 @@ def test_copies_survive_every_sweep_and_damage_is_noticed(store: Store, tmp_path
 # -- from outside
 
 
-@pytest.mark.parametrize(("classes", "words"), [(7, "head.weight has shape"), (0, "another kind")])
+@pytest.mark.parametrize(("classes", "words"), [(7, "head.weight has shape"), (0, "it is none")])
 def test_unusable_files_are_refused_before_anything_is_trained(
     store: Store, tmp_path: Path, classes: int, words: str
 ) -> None:
