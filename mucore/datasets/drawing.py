@@ -175,7 +175,8 @@ def in_parts(draw: Callable[[int, int], np.ndarray], count: int, *, each: int = 
 def kept(path: Path, draw: Callable[[], Arrays]) -> Arrays:
     """The arrays of the npz file at `path`; drawn and written there if it is missing or damaged."""
     try:
-        with np.load(path, allow_pickle=False) as content:
+        # closes the file of a broken archive too
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
             return {name: content[name] for name in content.files}
     except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         log.info("%s is drawn, as it cannot be read: %s", path, error)

@@ -16,7 +16,8 @@ EMBEDDED = shipped.DATA / "fashion-mnist-10k.npz"
 
 def load(name: str, root: Path) -> Splits:
     """The subset in `data/`, made by scripts/make_fashion_mnist_10k.py."""
-    with np.load(EMBEDDED, allow_pickle=False) as content:
+    # closes the file of a broken archive too
+    with EMBEDDED.open("rb") as file, np.load(file, allow_pickle=False) as content:
         train, validation, test = (
             split_of(x=content[f"x_{split}"], y=content[f"y_{split}"])
             for split in ("train", "validation", "test")

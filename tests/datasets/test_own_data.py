@@ -255,8 +255,8 @@ def test_duplicates_between_train_and_test_are_counted(tmp_path: Path) -> None:
     test[:2] = X[0]
     given = arrays(x_test=test, x_val=held, y_val=WORDS[5:6])
     validation, copies = datasets.load(npz(tmp_path, given)).notes
-    assert tells(validation, "1 of 1 validation", "training images")
-    assert tells(copies, "2 of 12 test", "training images")
+    assert tells(validation, "training images", "1 of 1 validation")
+    assert tells(copies, "training images", "2 of 12 test")
 
 
 # -- folders and zips

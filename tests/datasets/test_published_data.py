@@ -486,7 +486,7 @@ def test_mufac_divides_by_its_csvs_and_knows_persons(tmp_path: Path) -> None:
 def test_mufac_copies_across_families_and_persons_in_two_splits_are_told(tmp_path: Path) -> None:
     folder = archives.mufac(tmp_path, copies=2)
     (note,) = datasets.load("mufac", tmp_path).notes
-    assert tells(note, "2 of 74 test", "training images")
+    assert tells(note, "training images", "2 of 74 test")
     table = folder / "custom_val_dataset.csv"
     (folder / "val_images" / "F0001_AGE_D_18_a9.jpg").write_bytes(
         archives.picture(tmp_path / "new.jpg", 12345, size=(128, 128)).read_bytes()
