@@ -208,7 +208,8 @@ def unlearn(
     Raises `Refused` where the spec confines the method to the classifier and it does not keep to
     that, and `MethodFailed` where a user's own comes to no result.
     """
-    if methods.own(spec.method, spec.method_hash) is not None:
+    own = methods.own(spec.method, spec.method_hash) is not None
+    if own and run.observer is None:  # a replay has a process of its own already
         model = isolated.apply(spec, original, data, run, children.limits(retrain_seconds))
     else:
         model = apply(spec, original, data, run)

@@ -5,18 +5,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
 from torch import nn
 
 from mucore import catalog, methods
+from mucore.engine import ensemble
 from mucore.engine.data import UnlearningData
 from mucore.engine.features import classifier_layer
 from mucore.engine.layers import train_only
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
-from mucore.errors import Refused
+from mucore.errors import MethodFailed, Refused
 from mucore.spec import RunSpec, complete
 
 
@@ -57,6 +59,33 @@ def called(
     function = methods.load(method, source_hash)
     with run.clock():
         return function(start, data, run, **parameters)
+
+
+def kept_form(
+    model: Any, fresh: Callable[[], nn.Module], data: UnlearningData, method: str
+) -> nn.Module:
+    """The network that is kept of what a method returned: one from `fresh`, or an ensemble of such,
+    with its weights, in eval mode. Raises `MethodFailed` where that one answers otherwise.
+    """
+    (first, *_) = data.forget.batches(Run(seed=0, device=data.forget.images.mean.device), 64)
+    try:
+        kept = ensemble.restore(model.state_dict(), fresh, data.task).eval()
+        with torch.no_grad():
+            same = torch.allclose(
+                model.eval()(first.x), kept(first.x), rtol=1e-3, atol=1e-4, equal_nan=True
+            )
+    except Exception as error:  # the boundary to somebody else's code
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:300].rstrip(". ")
+        raise MethodFailed(
+            f"{method} returned no network of the original's form ({said}). Return the original "
+            "with other weights."
+        ) from error
+    if not same:
+        raise MethodFailed(
+            f"{method} returned a network that answers otherwise than its weights do: a hook, a "
+            "mask or a class of its own is left on it. Work all of it into the weights."
+        )
+    return kept
 
 
 def finite(model: nn.Module, original: nn.Module, run: Run) -> nn.Module:

@@ -4,7 +4,6 @@ one that ends its process, hangs or fills the memory breaks a rule, too. Imports
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,17 +31,17 @@ def trial(
     """Try the method in `file`; each rule comes to `on_line` once it is decided. `asked` and
     `on_print` are those of `children.run`; the name of the method that `replaces` holds is free.
     """
-    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
+    with children.folder() as folder:
         for what, path in {"path": file, "replaces": replaces}.items():
             if path is not None:
-                (Path(name) / what).write_text(str(path.absolute()), encoding="utf-8")
+                (folder / what).write_text(str(path.absolute()), encoding="utf-8")
         try:
             children.run(
                 "mucore.testing.contract:inside",
-                Path(name),
+                folder,
                 limits,
                 who=file.stem,
-                on_message=lambda message: on_line(_line(message)),
+                on_message=on_line,
                 on_print=on_print,
                 asked=asked,
             )
@@ -56,35 +55,19 @@ def trial_of_text(
     limits: Limits,
     *,
     on_line: Callable[[Line], None],
-    on_print: Callable[[str], None] = lambda text: None,
-    asked: Callable[[], None] = lambda: None,
+    **others: Callable[..., None],
 ) -> None:
     """As `trial`, of a method that was typed on a page, in the place of the one of the home that is
     called `name`, which is also its file's name in sentences. Raises `ReadOnly` to who may not
     bring code.
     """
     doors.check_code()
-
-    def said(line: Line) -> None:
-        on_line({**line, "message": line["message"].replace(str(path), "The file")})
-
-    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / f"{name}.py"
+    with children.folder() as folder:
+        path = folder / f"{name}.py"
         path.write_bytes(text.encode(errors="replace"))  # `methods.keep` refuses what is no text
-        trial(
-            path,
-            limits,
-            on_line=said,
-            on_print=on_print,
-            asked=asked,
-            replaces=plugins.in_home() / path.name,
-        )
 
+        def on_line_of_text(line: Line) -> None:
+            on_line({**line, "message": line["message"].replace(str(path), "The file")})
 
-def _line(message: Line) -> Line:
-    """What the child said, whatever else runs in it."""
-    return {
-        "rule": str(message.get("rule"))[:200],
-        "passed": message.get("passed") is True,
-        "message": str(message.get("message") or "")[:2000],
-    }
+        replaces = plugins.in_home() / path.name
+        trial(path, limits, on_line=on_line_of_text, replaces=replaces, **others)

@@ -138,7 +138,7 @@ def _check(text: str) -> None:
             trial.trial_of_text(
                 text,
                 _name(text),
-                children.short_limits(),
+                children.limits(),
                 on_line=on_line,
                 on_print=printed.append,
                 asked=asked,
