@@ -38,11 +38,10 @@ def weights() -> Rows:
 
     from mucore import catalog, methods
     from mucore.engine.run import Run
-    from mucore.testing import toy
 
     torch.set_num_threads(1)
-    roster = import_module("roster").ROSTER  # of each side's tests
-    problems: list[tuple[toy.Name, Any]] = [
+    toy, roster = import_module("toy"), import_module("roster").ROSTER  # of each side's tests
+    problems: list[tuple[str, Any]] = [
         *(("mlp", "class"), ("mlp", "random"), ("conv", "class")),
         *(("attributes", "random"), ("mlp_flipped", "poison")),
     ]

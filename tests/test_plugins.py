@@ -18,6 +18,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadFile, UnknownName
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.testing import toy
+from mucore.training import records
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -203,6 +204,10 @@ def test_a_broken_file_gets_a_sentence_and_spoils_nothing(folder, old, new, word
     assert str(raised.value) == problem
     with pytest.raises(UnknownName, match="good"):
         catalog.method("goood")
+
+
+def test_a_card_may_name_every_record_of_a_training():
+    assert plugins.RECORDS.keys() == records.NAMES
 
 
 @pytest.mark.parametrize("name", ["scrub", "retrain"])

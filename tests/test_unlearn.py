@@ -19,7 +19,6 @@ import mucore.api as mu
 from mucore.engine.data import Inputs
 from mucore.engine.loop import is_finite
 from mucore.errors import MucoreError
-from mucore.testing.contract import hooks
 
 TOY = toy.problem("conv")
 GONE = TOY.labels == 0
@@ -70,7 +69,7 @@ def test_every_method_runs_on_a_plain_module_or_says_what_it_lacks(method: str):
         assert [m.training for m in each.modules()] == [m.training for m in before.modules()]
         moving = [p.requires_grad for p in before.parameters()]
         assert [p.requires_grad for p in each.parameters()] == moving
-        assert [*hooks(each)] == [] and all(p.grad is None for p in each.parameters())
+        assert [*toy.hooks(each)] == [] and all(p.grad is None for p in each.parameters())
 
 
 @pytest.mark.parametrize("method", ["salun", "pgu", "unsir"])

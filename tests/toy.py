@@ -5,33 +5,25 @@ every method runs in a fraction of a second.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from roster import ROSTER
 from torch import Tensor, nn
 
 from mucore import catalog, methods
+from mucore.datasets.poisoned import poisoned
+from mucore.datasets.splits import Split, Splits
 from mucore.engine.data import Samples, UnlearningData
-from mucore.engine.losses import task_of
+from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.run import Run
-from mucore.testing.toy import (
-    RECIPE,
-    Name,
-    Problem,
-    accuracy,
-    fingerprint,
-    logits,
-    loss,
-    original,
-    problem,
-    request,
-    same,
-    trained,
-)
+from mucore.scenarios.poison import Poison, poisoned_ids
+from mucore.testing import toy
+from mucore.testing.toy import RECIPE, Name, Problem, fingerprint, original, problem, same, trained
 
 __all__ = [
     "PLAIN",
@@ -42,6 +34,7 @@ __all__ = [
     "draws",
     "fingerprint",
     "gradient",
+    "hooks",
     "in_float64",
     "logits",
     "loss",
@@ -61,6 +54,66 @@ __all__ = [
 ]
 
 
+POISONS: Mapping[Name, Poison] = {
+    "mlp_flipped": {"scenario": "label_flip", "budget": 0.4, "pairs": None, "seed": 0},
+    "conv_backdoor": {
+        "scenario": "backdoor",
+        "budget": 0.1,
+        "target": 0,
+        "size": 2,
+        "value": 255,
+        "position": "bottom_right",
+        "seed": 0,
+    },
+}
+
+
+def _poisoned(name: Name, clean: Problem) -> Problem:
+    def split(pixels: Tensor, labels: Tensor) -> Split:
+        return Split(pixels=pixels, labels=labels, ids=torch.arange(len(labels)))
+
+    held_out = split(clean.validation_pixels, clean.validation_labels)
+    names = tuple(map(str, range(clean.classes)))
+    splits = poisoned(
+        Splits(
+            name=name,
+            train=split(clean.pixels, clean.labels),
+            validation=held_out,
+            test=held_out,
+            class_names=names,
+            mean=(0.5,),
+            std=(0.2,),
+            natural=False,
+            data_hash="",
+        ),
+        POISONS[name],
+    )
+    train = splits.train
+    return replace(
+        clean,
+        name=name,
+        pixels=train.pixels,
+        labels=train.labels,
+        true_labels=splits.true_labels,
+        trigger=splits.trigger,
+    )
+
+
+toy.PROBLEMS["mlp_flipped"] = lambda: _poisoned("mlp_flipped", problem("mlp"))
+toy.PROBLEMS["conv_backdoor"] = lambda: _poisoned("conv_backdoor", problem("conv"))
+
+
+def request(name: Name, forget: Any = "class", **changes: Any) -> UnlearningData:
+    """As `mucore.testing.toy.request`, of "poison", too."""
+    if isinstance(forget, str) and forget == "poison":
+        clean = problem(name)
+        assert clean.true_labels is not None, "this toy is not poisoned"
+        labels = clean.true_labels.numpy()
+        ids = poisoned_ids(POISONS[name], labels, np.arange(len(labels)), clean.classes)
+        forget = torch.from_numpy(ids)
+    return toy.request(name, forget, **changes)
+
+
 PLAIN: dict[str, Any] = {"momentum": 0.0, "weight_decay": 0.0}  # of an optimiser
 
 
@@ -70,6 +123,32 @@ def smooth(seed: int = 0) -> nn.Sequential:
         torch.manual_seed(seed)
         network = nn.Sequential(nn.Flatten(), nn.Linear(16, 20), nn.Tanh(), nn.Linear(20, 6))
     return network.double().eval()
+
+
+@torch.no_grad()
+def logits(model: nn.Module, samples: Samples) -> Tensor:
+    return torch.cat([model(batch.x) for batch in samples.batches(Run(seed=0), 512)])
+
+
+def accuracy(model: nn.Module, samples: Samples) -> float:
+    return (
+        (predicted(logits(model, samples), task_of(samples.labels)) == samples.labels)
+        .float()
+        .mean()
+        .item()
+    )
+
+
+def loss(model: nn.Module, samples: Samples) -> float:
+    return cross_entropy(logits(model, samples), samples.labels).item()
+
+
+def hooks(model: nn.Module) -> Iterator[Any]:
+    """All hooks that hang on a network."""
+    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    for module in model.modules():
+        for kind in kinds:
+            yield from getattr(module, kind).values()
 
 
 def draws(*shape: int, seed: int = 0) -> Tensor:

@@ -53,17 +53,15 @@ def load(method: str, source_hash: str = "") -> Callable[..., nn.Module]:
 def signature_problem(function: Callable[..., nn.Module], card: MethodCard) -> str | None:
     """A sentence if the function is not `f(model, data, run, *, <the card's parameters>)`."""
     settings = [p.name for p in card.parameters]
-    wanted = (
-        "def "
-        f"{card.id}({', '.join(['model', 'data', 'run', *(['*'] if settings else []), *settings])})"
-    )
+    first = [(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("model", "data", "run")]
+    wanted = [*first, *((name, inspect.Parameter.KEYWORD_ONLY) for name in settings)]
     found = inspect.signature(function).parameters.values()
-    first = [p for p in found if p.kind is p.POSITIONAL_OR_KEYWORD]
-    rest = [p.name for p in found if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
-    given = [p.name for p in first] == ["model", "data", "run"]
-    if given and rest == settings and len(found) == 3 + len(settings):
+    if [(p.name, p.kind) for p in found if p.default is p.empty] == wanted and len(found) == len(
+        wanted
+    ):
         return None
+    named = ", ".join(["model", "data", "run", *(["*"] if settings else []), *settings])
     return (
-        "the function must take model, data and run, and behind a * the card's parameters in its "
-        f"order, without defaults. Write {wanted}."
+        "the function takes model, data and run, then the card's parameters in their order behind "
+        f"a *, none with a default. Write def {card.id}({named})."
     )

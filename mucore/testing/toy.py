@@ -4,15 +4,15 @@ second.
 `mlp`: six Gaussian classes in 16 dimensions, written as 1x4x4 images, for a perceptron with batch
 norm. `conv`: four noisy patterns of 8x8 pixels for a network of three convolutions with batch norm.
 `attributes`: three yes-or-no labels an image, for the perceptron; they fall into no classes, so
-only samples can be forgotten. `mlp_flipped` and `conv_backdoor` have a poisoned training set. All
-draws are seeded, and the networks are trained by `engine.loop.fit`.
+only samples can be forgotten. All draws are seeded, and the networks are trained by
+`engine.loop.fit`.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -24,30 +24,15 @@ from torch import Tensor, nn
 from mucore.blocks.layer_moments import moments_to_keep
 from mucore.blocks.pruning import KINDS, SparseTraining
 from mucore.blocks.shards import Sharded, partition
-from mucore.datasets.poisoned import poisoned
-from mucore.datasets.splits import Split, Splits
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
-from mucore.engine.losses import cross_entropy, predicted, task_of
+from mucore.engine.losses import task_of
 from mucore.engine.run import Run
 from mucore.models import channels_last
-from mucore.scenarios.poison import Poison, poisoned_ids
 from mucore.spec import REVISION, Recipe
 from mucore.training import check_replay, records, train
 
-Name = Literal["mlp", "conv", "attributes", "mlp_flipped", "conv_backdoor"]
-POISONS: Mapping[Name, Poison] = {
-    "mlp_flipped": {"scenario": "label_flip", "budget": 0.4, "pairs": None, "seed": 0},
-    "conv_backdoor": {
-        "scenario": "backdoor",
-        "budget": 0.1,
-        "target": 0,
-        "size": 2,
-        "value": 255,
-        "position": "bottom_right",
-        "seed": 0,
-    },
-}
+Name = str  # a key of PROBLEMS
 RECIPE = Recipe(epochs=12, batch_size=64, lr=0.05, weight_decay=5e-4, revision=REVISION)
 
 
@@ -81,7 +66,7 @@ class Problem:
     def network(self, seed: int) -> nn.Sequential:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            if self.name not in ("conv", "conv_backdoor"):
+            if self.pixels.shape[-1] == 4:
                 return nn.Sequential(
                     nn.Flatten(),
                     nn.Linear(16, 64),
@@ -113,78 +98,59 @@ class Problem:
 
 @cache
 def problem(name: Name) -> Problem:
-    if name in POISONS:
-        return _poisoned(name, problem("mlp" if name == "mlp_flipped" else "conv"))
+    return PROBLEMS[name]()
+
+
+def _vectors() -> Problem:
     rng = np.random.default_rng(7)
-    if name == "attributes":
-        return _with_attributes(rng)
-    if name == "mlp":
-        classes, counts, shape = 6, (300, 40), (1, 4, 4)
-        centres = rng.normal(0.5, 0.14, (classes, 16))
-        spread = 0.09
-    else:
-        classes, counts, shape = 4, (100, 25), (1, 8, 8)
-        centres = rng.uniform(0.2, 0.8, (classes, 64))
-        spread = 0.15
+    centres = rng.normal(0.5, 0.14, (6, 16))
+    return _of_classes("mlp", rng, centres, counts=(300, 40), shape=(1, 4, 4), spread=0.09)
+
+
+def _patterns() -> Problem:
+    rng = np.random.default_rng(7)
+    centres = rng.uniform(0.2, 0.8, (4, 64))
+    return _of_classes("conv", rng, centres, counts=(100, 25), shape=(1, 8, 8), spread=0.15)
+
+
+def _of_classes(
+    name: Name,
+    rng: np.random.Generator,
+    centres: np.ndarray,
+    *,
+    counts: tuple[int, int],
+    shape: tuple[int, int, int],
+    spread: float,
+) -> Problem:
+    """Noise around the centre of each class."""
     sets = []
     for count in counts:
-        labels = rng.permutation(np.repeat(np.arange(classes), count))
+        labels = rng.permutation(np.repeat(np.arange(len(centres)), count))
         values = centres[labels] + rng.normal(0, spread, (len(labels), centres.shape[1]))
-        sets.append(
-            (
-                torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, *shape),
-                torch.tensor(labels),
-            )
-        )
-    (pixels, labels), (validation_pixels, validation_labels) = sets
-    return Problem(name, pixels, labels, validation_pixels, validation_labels, classes)
+        sets += [_pixels(values, shape), torch.tensor(labels)]
+    return Problem(name, *sets, classes=len(centres))
 
 
-def _with_attributes(rng: np.random.Generator) -> Problem:
+def _pixels(values: np.ndarray, shape: tuple[int, int, int]) -> Tensor:
+    return torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, *shape)
+
+
+def _with_attributes() -> Problem:
     """Each attribute shifts every pixel by an amount of its own; noise hides part of that."""
+    rng = np.random.default_rng(7)
     shifts, sets = rng.normal(0, 0.06, (3, 16)), []
     for count in (1200, 300):
         labels = rng.integers(0, 2, (count, 3))
         values = 0.5 + (2 * labels - 1) @ shifts + rng.normal(0, 0.12, (count, 16))
-        sets.append(
-            (
-                torch.tensor((values.clip(0, 1) * 255).round().astype(np.uint8)).view(-1, 1, 4, 4),
-                torch.tensor(labels),
-            )
-        )
-    (pixels, labels), (validation_pixels, validation_labels) = sets
-    return Problem("attributes", pixels, labels, validation_pixels, validation_labels, 3)
+        sets += [_pixels(values, (1, 4, 4)), torch.tensor(labels)]
+    return Problem("attributes", *sets, classes=3)
 
 
-def _poisoned(name: Name, clean: Problem) -> Problem:
-    def split(pixels: Tensor, labels: Tensor) -> Split:
-        return Split(pixels=pixels, labels=labels, ids=torch.arange(len(labels)))
-
-    held_out = split(clean.validation_pixels, clean.validation_labels)
-    names = tuple(map(str, range(clean.classes)))
-    splits = poisoned(
-        Splits(
-            name=name,
-            train=split(clean.pixels, clean.labels),
-            validation=held_out,
-            test=held_out,
-            class_names=names,
-            mean=(0.5,),
-            std=(0.2,),
-            natural=False,
-            data_hash="",
-        ),
-        POISONS[name],
-    )
-    train = splits.train
-    return replace(
-        clean,
-        name=name,
-        pixels=train.pixels,
-        labels=train.labels,
-        true_labels=splits.true_labels,
-        trigger=splits.trigger,
-    )
+PROBLEMS: dict[str, Callable[[], Problem]] = {
+    "mlp": _vectors,
+    "conv": _patterns,
+    "attributes": _with_attributes,
+}
 
 
 @cache
@@ -216,34 +182,23 @@ def original(name: Name) -> nn.Sequential:
 
 def request(
     name: Name,
-    forget: Literal["class", "random", "poison"] | int | Tensor = "class",
+    forget: Literal["class", "random"] | int | Tensor = "class",
     *,
     natural: bool = False,
     **changes: Any,
 ) -> UnlearningData:
-    """What a method sees: all of class 0, every tenth sample, the poison, the first few, or the
-    samples at an index are to be forgotten.
+    """What a method sees: all of class 0, every tenth sample, the first few, or the samples at an
+    index are to be forgotten.
     """
     toy = problem(name)
-    assert toy.labels.dim() == 1 or not isinstance(forget, str) or forget == "random", (
-        "attributes fall into no classes"
-    )
     positions = torch.arange(len(toy.labels))
-    if isinstance(forget, str) and forget == "poison":
-        assert toy.true_labels is not None, "this toy is not poisoned"
-        forget = torch.from_numpy(
-            poisoned_ids(POISONS[name], toy.true_labels.numpy(), positions.numpy(), toy.classes)
-        )
     if isinstance(forget, Tensor):
         chosen = torch.isin(positions, forget)
+    elif forget == "class":
+        assert toy.labels.dim() == 1, "attributes fall into no classes"
+        chosen = toy.labels == 0
     else:
-        chosen = (
-            toy.labels == 0
-            if forget == "class"
-            else positions % 10 == 0
-            if forget == "random"
-            else positions < forget
-        )
+        chosen = positions % 10 == 0 if forget == "random" else positions < forget
     data = UnlearningData(
         forget=toy.samples(positions[chosen], "forget", natural=natural),
         retain=toy.samples(positions[~chosen], "retain", natural=natural),
@@ -294,24 +249,6 @@ def _recorded(name: Name, record: str, forget: tuple[int, ...]) -> records.Recor
     network = train(toy.network(0), data, RECIPE, run, recorder=recorder)
     check_replay(network, trained(name))
     return recorder.record()
-
-
-@torch.no_grad()
-def logits(model: nn.Module, samples: Samples) -> Tensor:
-    return torch.cat([model(batch.x) for batch in samples.batches(Run(seed=0), 512)])
-
-
-def accuracy(model: nn.Module, samples: Samples) -> float:
-    return (
-        (predicted(logits(model, samples), task_of(samples.labels)) == samples.labels)
-        .float()
-        .mean()
-        .item()
-    )
-
-
-def loss(model: nn.Module, samples: Samples) -> float:
-    return cross_entropy(logits(model, samples), samples.labels).item()
 
 
 def fingerprint(model: nn.Module) -> str:

@@ -18,7 +18,6 @@ from mucore.engine.chunks import Sizes, chunk, sizes_of
 from mucore.engine.predict import predictions
 from mucore.engine.run import Run
 from mucore.fitting import fitting
-from mucore.testing.contract import hooks
 
 FLOAT = 4
 
@@ -44,7 +43,7 @@ def test_asking_leaves_the_network_and_its_gradients_as_they_were():
     assert not network[0].weight.requires_grad and network[1].weight.requires_grad
     assert all(torch.equal(t, before[name]) for name, t in network.state_dict().items())
     assert all(p.grad is None for p in network.parameters())
-    assert not list(hooks(network))
+    assert not list(toy.hooks(network))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import Refused
 from mucore.spec import refuse_task
-from mucore.testing.contract import hooks
 
 REFERENCES = {"retrain", "uploaded"}
 SERVING = [
@@ -83,7 +82,7 @@ def run(method: str, **changes: Any) -> tuple[nn.Module, Run]:
 def test_a_method_keeps_what_is_retained(method: str):
     data, original = toy.request("attributes", "random"), toy.original("attributes")
     result, done = run(method)
-    assert done.status == "ok" and is_finite(result) and not any(True for _ in hooks(result))
+    assert done.status == "ok" and is_finite(result) and not any(True for _ in toy.hooks(result))
     assert not any(module.training for module in result.modules())
     assert all(p.requires_grad for p in result.parameters())
     # sensible: the retain set stays far above guessing, the forget set does not become easier

@@ -24,7 +24,7 @@ from mucore.engine.features import classifier_layer
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import Cancelled
-from mucore.testing.contract import ForbiddenRead, forbid, hooks
+from mucore.testing.contract import ForbiddenRead, forbid
 
 method_names = pytest.mark.parametrize("method", list(ROSTER))
 SETS = ("forget", "retain", "validation")
@@ -165,7 +165,7 @@ def test_a_run_keeps_the_contract(method: str, name: toy.Name):
         assert not toy.same(network, start)
     assert not any(module.training for module in result.modules())
     assert all(p.requires_grad for p in result.parameters())
-    assert not list(hooks(result))
+    assert not list(toy.hooks(result))
     assert is_finite(result) and run.status == "ok"
     assert classifier_layer(result).out_features == data.classes
 

@@ -27,7 +27,6 @@ from mucore.engine.loop import Optimizer, Phase, fit, is_finite
 from mucore.engine.run import Run, state_bytes
 from mucore.errors import BadValue
 from mucore.methods import scar
-from mucore.testing.contract import hooks
 from mucore.training import records, train
 from mucore.training.records import LearningEvents, named
 
@@ -68,7 +67,7 @@ def test_a_variant_gives_back_a_clean_model_and_repeats_itself(
         torch.manual_seed(5)
         second, _ = toy.unlearn(method, data, name, **options)
     assert toy.same(first, second) and toy.fingerprint(start) == before
-    assert run.status == "ok" and is_finite(first) and not list(hooks(first))
+    assert run.status == "ok" and is_finite(first) and not list(toy.hooks(first))
     assert list(first.state_dict()) == list(start.state_dict()) and not toy.same(first, start)
     assert all(p.requires_grad for p in first.parameters())
     assert not any(module.training for module in first.modules())
@@ -278,7 +277,7 @@ def test_learning_events_change_nothing_and_average_what_training_saw():
         toy.problem("conv").network(0), data, toy.RECIPE, Run(seed=3), recorder=recorder
     )
     assert toy.same(recorded, train(toy.problem("conv").network(0), data, toy.RECIPE, Run(seed=3)))
-    assert not list(hooks(recorded)) and recorder.record()["confidence"].shape == (60,)
+    assert not list(toy.hooks(recorded)) and recorder.record()["confidence"].shape == (60,)
     assert torch.equal(recorder.count, torch.full((60,), 12.0))
     # by hand: two batches, the second model twice as sure
     by_hand, linear = LearningEvents(), nn.Linear(1, 2, bias=False)

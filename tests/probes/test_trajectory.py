@@ -14,7 +14,6 @@ import toy
 from mucore import catalog
 from mucore.engine.run import Run
 from mucore.probes.trajectory import Watcher
-from mucore.testing.contract import hooks
 
 ONE_SHOT = {"ssd", "l_codec"}  # they change weights without a step
 # steps alone, two optimisers, random streams of its own, a student, noise that is trained, a record
@@ -57,7 +56,7 @@ def test_a_watched_run_is_the_run(method):
     with run.clock():
         model, _ = toy.unlearn(method, data, toy.original("conv").train(), run=run)
     assert toy.same(plain, model)
-    assert states() == before and not list(hooks(model))
+    assert states() == before and not list(toy.hooks(model))
     assert (run.cost.steps, run.cost.reads, run.losses) == (
         unseen.cost.steps,
         unseen.cost.reads,

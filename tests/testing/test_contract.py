@@ -5,7 +5,6 @@ words.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from mucore import cli
 from mucore.catalog import plugins
 from mucore.runner import children
-from mucore.testing import contract, toy
+from mucore.testing import contract
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "gaussian_noise.py"
@@ -39,11 +38,8 @@ def tried(model, data, run):
 """
 
 RULES = {
-    "runs": "it runs on a perceptron and on a convolutional network",
-    "shape": "the head, and every other tensor, keeps its name, shape and type",
+    "runs": "it runs on small problems and gives a network of the original's form",
     "finite": "the weights are finite",
-    "clean": "the network comes back in eval mode, trainable, without hooks",
-    "untouched": "the original and the data are left as they are",
     "seed": "the same seed gives the same weights, whatever else draws random numbers",
     "reads": "sets that the card does not name stay unread",
     "stops": "it stops when it is cancelled",
@@ -51,60 +47,38 @@ RULES = {
 }
 # What the function does at its end -> the one rule that it breaks, and words of the advice
 FAULTS = {
-    "nothing comes back": ("model.eval()", "runs", "return model.eval()"),
+    "nothing comes back": ("model.eval()", "runs", "NoneType"),
     "an error": ("raise ValueError('no luck')", "runs", "ValueError: no luck (line 18)"),
     "another head": (
-        (
-            "last = len(model) - 1; model[last] = nn.Linear(model[last].in_features, 3); return "
-            "model.eval()"
-        ),
-        "shape",
-        "The head has 3 outputs instead of 6",
+        "model[7] = nn.Linear(64, 3); return model",
+        "runs",
+        "no network of the original's form",
     ),
-    "half precision": ("return model.half().eval()", "shape", "float32 and is"),
+    "half precision": ("return model.half()", "runs", "no network of the original's form"),
+    "a hook": ("model[0].register_forward_hook(lambda *a: a[2] * 0); return model", "runs", "hook"),
+    "a mask": (
+        "from torch.nn.utils import prune; prune.random_unstructured(model[1], 'weight', 0.5); "
+        "return model",
+        "runs",
+        "no network of the original's form",
+    ),
     "not a number": (
-        "next(model.parameters()).data.fill_(torch.nan); return model.eval()",
+        "next(model.parameters()).data.fill_(torch.nan); return model",
         "finite",
         "not a number",
     ),
-    "training mode": ("return model", "clean", "training mode"),
-    "frozen weights": (
-        "return model.requires_grad_(False).eval()",
-        "clean",
-        "requires_grad_(True)",
-    ),
-    "a hook": (
-        "model[0].register_forward_hook(lambda *args: None); return model.eval()",
-        "clean",
-        "Hooks are left",
-    ),
     "global draws": (
-        "model[-1].weight.data += torch.randn(model[-1].weight.shape); return model.eval()",
+        "model[-1].weight.data += torch.randn(model[-1].weight.shape); return model",
         "seed",
         "run.rng(",
-    ),
-    "global draws of numpy": (
-        "model[-1].bias.data += np.random.rand(); return model.eval()",
-        "seed",
-        "run.rng(",
-    ),
-    "a global seed": (
-        "torch.manual_seed(3); return model.eval()",
-        "seed",
-        "global random generator",
-    ),
-    "a global seed of Python": (
-        "random.seed(3); return model.eval()",
-        "seed",
-        "global random generator",
     ),
     "an unnamed set": (
-        "next(data.retain.batches(run, 64)); return model.eval()",
+        "next(data.retain.batches(run, 64)); return model",
         "reads",
-        "was read (line 18), but the card reads forget",
+        "was read (line 18)",
     ),
     "one sample": (
-        "assert len(data.forget) > 1, 'too few'; return model.eval()",
+        "assert len(data.forget) > 1, 'too few'; return model",
         "one",
         "AssertionError: too few (line 18)",
     ),
@@ -125,14 +99,6 @@ def failed(path: Path) -> dict[str, str]:
     return {check.rule: check.message for check in contract.check_file(path) if not check.passed}
 
 
-@pytest.fixture
-def spoilt() -> Generator[None]:
-    """For a test that changes the toys in place."""
-    yield
-    toy.problem.cache_clear()
-    toy.trained.cache_clear()
-
-
 @pytest.mark.slow
 def test_the_example_keeps_every_rule(capsys):
     assert cli.main(["check", str(EXAMPLE)]) == 0
@@ -146,15 +112,6 @@ def test_each_fault_is_found_and_nothing_else(tmp_path, body, rule, words):
     found = failed(write(tmp_path, body))
     assert list(found) == [RULES[rule]]
     assert words in found[RULES[rule]]
-
-
-def test_the_example_is_without_fault():
-    assert not failed(EXAMPLE)
-
-
-def test_changing_the_data_in_place_is_found(tmp_path, spoilt):
-    found = failed(write(tmp_path, "data.forget.images.pixels.zero_(); return model.eval()"))
-    assert "changed in place" in found[RULES["untouched"]]
 
 
 def test_a_method_that_never_asks_does_not_stop(tmp_path):
@@ -181,7 +138,6 @@ def test_a_class_wise_method_is_tried_on_classes_alone(tmp_path):
     path = write(tmp_path, "assert data.forgotten_classes == (0,); return model.eval()", change)
     checks = list(contract.check_file(path))
     assert all(check.passed for check in checks)
-    assert RULES["one"] not in [check.rule for check in checks]
 
 
 def test_a_method_that_refuses_classes_is_tried_without(tmp_path):
@@ -206,7 +162,7 @@ def test_later_rules_wait_for_earlier_ones(tmp_path):
         write(tmp_path, "return model.eval()", ("(model, data, run)", "(model, data, run, rate)"))
     )
     assert not last.passed
-    assert last.message.startswith("The function must take model, data and run")
+    assert last.message.endswith("Write def tried(model, data, run).")
 
 
 def test_a_taken_name_is_said(tmp_path):
@@ -226,9 +182,9 @@ def test_a_file_in_a_named_folder_does_not_clash_with_itself(tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_json_and_exit_codes(tmp_path, capsys):
-    assert cli.main(["check", str(write(tmp_path, "return model")), "--json"]) == 1
+    assert cli.main(["check", str(write(tmp_path, "return 1")), "--json"]) == 1
     checks = json.loads(capsys.readouterr().out)
-    assert {check["rule"]: check["passed"] for check in checks}[RULES["clean"]] is False
+    assert {check["rule"]: check["passed"] for check in checks}[RULES["runs"]] is False
     assert all(check["passed"] == (check["message"] == "") for check in checks)
     assert cli.main(["check", str(tmp_path / "nowhere.py")]) == 2
     assert "There is no file" in capsys.readouterr().err
@@ -238,7 +194,7 @@ def test_json_and_exit_codes(tmp_path, capsys):
 @pytest.mark.parametrize(
     "body, words",
     [
-        ("import sys; sys.exit(0)", "sys.exit(0) (tried.py, line 18)"),
+        ("import sys; sys.exit(0)", "SystemExit: 0 (tried.py, line 18)"),
         ("while True: pass", children.SECONDS),
     ],
     ids=["leaves", "never ends"],
