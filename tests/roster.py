@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mucore.testing.toy import Name
+from toy_problems import Name
 
 
 @dataclass(frozen=True, kw_only=True)

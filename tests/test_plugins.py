@@ -11,13 +11,13 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+import toy_problems as toy
 
 from mucore import catalog, cli, methods
 from mucore.catalog import plugins
 from mucore.engine.run import Run
 from mucore.errors import BadFile, UnknownName
 from mucore.spec import RunSpec, make_recipe, make_spec
-from mucore.testing import toy
 from mucore.training import records
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -158,6 +158,8 @@ FIELDS = {
     "footprint=3": "footprint",
     'aliases="m"': "aliases",
     'tuned={"rate": 1}': "'rate'",
+    'tasks=("classes",)': "tasks",
+    'tasks=frozenset({"attributes"})': "tasks",
     "search=[]": "search",
     'search={"factor": 3}': "search",
     'search={"speed": Between(0, 1)}': "search",

@@ -1,4 +1,4 @@
-"""The toy problems of mucore/testing/toy.py, with the short settings of roster.py: under these,
+"""The toy problems of tests/toy_problems.py, with the short settings of roster.py: under these,
 every method runs in a fraction of a second.
 """
 
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import toy_problems as toy
 from roster import ROSTER
 from torch import Tensor, nn
+from toy_problems import RECIPE, Name, Problem, fingerprint, original, problem, same, trained
 
 from mucore import catalog, methods
 from mucore.datasets.poisoned import poisoned
@@ -22,8 +24,6 @@ from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.run import Run
 from mucore.scenarios.poison import Poison, poisoned_ids
-from mucore.testing import toy
-from mucore.testing.toy import RECIPE, Name, Problem, fingerprint, original, problem, same, trained
 
 __all__ = [
     "PLAIN",
@@ -104,7 +104,7 @@ toy.PROBLEMS["conv_backdoor"] = lambda: _poisoned("conv_backdoor", problem("conv
 
 
 def request(name: Name, forget: Any = "class", **changes: Any) -> UnlearningData:
-    """As `mucore.testing.toy.request`, of "poison", too."""
+    """As `toy_problems.request`, of "poison", too."""
     if isinstance(forget, str) and forget == "poison":
         clean = problem(name)
         assert clean.true_labels is not None, "this toy is not poisoned"

@@ -14,6 +14,7 @@ from torch import nn
 from mucore import catalog, training
 from mucore.blocks import pruning, shards
 from mucore.blocks.layer_moments import moments_to_keep
+from mucore.catalog import MethodCard
 from mucore.engine.collect import collect
 from mucore.engine.data import Samples
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
@@ -67,6 +68,16 @@ def training_records(
                 session, spec, before.to(session.device).eval(), "this sparse network", forget, run
             )
     return found
+
+
+def records_of(
+    session: Session, spec: RunSpec, card: MethodCard, original: nn.Module, forget: ForgetSet
+) -> dict[str, Record]:
+    """Those of a card that is in no catalogue, for the request of `spec`."""
+    return {
+        name: _record(session, spec, name, original, forget, NO_CALLBACKS)[0]
+        for name in records.needed(card, spec.parameters)
+    }
 
 
 def _record(

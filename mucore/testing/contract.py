@@ -1,15 +1,16 @@
-"""The contract test of a method: what every unlearning method must do, tried on two toy problems in
-a few seconds.
+"""The contract test of a method: what every unlearning method must do, tried on two small networks
+that know `digits`, in a few seconds.
 
 `check_file` is behind `python -m mucore check FILE`, which calls it in a process of its own; each
 broken rule comes with a sentence on how to mend it. mucore's own methods are held to more than this
-(tests/methods/test_conformance.py), with the same toys.
+(tests/methods/test_conformance.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,19 @@ from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import BadFile, Cancelled, MucoreError
 from mucore.runner.method import kept_form
-from mucore.spec import method_parameters
-from mucore.testing import toy
+from mucore.runner.session import Session
+from mucore.runner.training_records import records_of
+from mucore.spec import make_recipe, make_spec, method_parameters
+from mucore.store import open_store
 
 SETS = ("forget", "retain", "validation")
+MODELS = ("mlp", "resnet9-small")
+RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
+# Scenarios with their parameters.
+Scenario = tuple[str, dict[str, Any]]
+CLASS: Scenario = ("class_wise", {"class_ids": (0,)})
+SAMPLES: Scenario = ("all_classes", {"budget": 0.1})
+ONE: Scenario = ("ids", {"ids": (0,)})
 # It gives a sentence on what is wrong, or raises it, or finds nothing.
 Rule = Callable[[], str | None]
 
@@ -47,19 +57,12 @@ class ForbiddenRead(AssertionError):
     """A method looked at a set that its card does not name."""
 
 
-@dataclass(frozen=True)
 class ForbiddenImages:
     """The images of a set at which nobody may look."""
 
-    inner: Images
-    role: str
-    shape: tuple[int, int, int] = field(init=False)
-    mean: Tensor = field(init=False)
-    std: Tensor = field(init=False)
-
-    def __post_init__(self) -> None:
-        for name in ("shape", "mean", "std"):
-            object.__setattr__(self, name, getattr(self.inner, name))
+    def __init__(self, inner: Images, role: str):
+        self.role = role
+        self.shape, self.mean, self.std = inner.shape, inner.mean, inner.std
 
     def take(self, positions: Tensor) -> Tensor:
         raise ForbiddenRead(f"the {self.role} set was read")
@@ -73,9 +76,10 @@ def forbid(samples: Samples) -> Samples:
 # -- the rules
 
 
-def check_file(path: Path, *, replaces: Path | None = None) -> Iterator[Check]:
+def check_file(path: Path, home: Path, *, replaces: Path | None = None) -> Iterator[Check]:
     """Try a user's own method in this process; it may have the name of the one in the file that it
-    `replaces`. Raises `BadFile` if there is no such file; everything else is a failed check.
+    `replaces`. In the folder `home` is a store, whose originals are taken or which they go to.
+    Raises `BadFile` if there is no such file; everything else is a failed check.
 
     Later checks are left out where an earlier failure makes them meaningless.
     """
@@ -84,15 +88,16 @@ def check_file(path: Path, *, replaces: Path | None = None) -> Iterator[Check]:
             f"There is no file {path}. Give the path of a Python file with one method, such as "
             "docs/examples/gaussian_noise.py."
         )
-    trial = _Trial(path.absolute())
-    for rule, look in _first_rules(trial, replaces).items():
-        problem = _problem(look, path)
-        yield Check(rule, not problem, problem)
-        if problem:
-            return
-    for rule, look in _further_rules(trial).items():
-        problem = _problem(look, path)
-        yield Check(rule, not problem, problem)
+    with open_store(home) as store:
+        trial = _Trial(path.absolute(), Session(store, "cpu"))
+        for rule, look in _first_rules(trial, replaces).items():
+            problem = _problem(look, path)
+            yield Check(rule, not problem, problem)
+            if problem:
+                return
+        for rule, look in _further_rules(trial).items():
+            problem = _problem(look, path)
+            yield Check(rule, not problem, problem)
 
 
 def inside(folder: Path, say: Callable[[dict[str, Any]], None]) -> None:
@@ -104,7 +109,8 @@ def inside(folder: Path, say: Callable[[dict[str, Any]], None]) -> None:
         for name in ("path", "replaces")
     )
     assert path is not None
-    for check in check_file(path, replaces=replaces):
+    torch.set_num_threads(1)  # networks so small gain nothing by more
+    for check in check_file(path, folder / "home", replaces=replaces):
         say(asdict(check))
 
 
@@ -139,14 +145,14 @@ def _problem(look: Rule, path: Path) -> str:
 
 
 class _Trial:
-    """A method, run on the toys as the runner would run it."""
+    """A method, run on small problems as the runner would run it."""
 
     card: MethodCard
     function: Callable[..., nn.Module]
-    results: dict[toy.Name, nn.Module]
+    results: dict[str, nn.Module]
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, path: Path, session: Session):
+        self.path, self.session = path, session
 
     def reads_card(self) -> None:
         self.plugin = plugins.read(self.path)
@@ -162,35 +168,55 @@ class _Trial:
     def signature(self) -> str | None:
         return methods.signature_problem(self.function, self.card)
 
-    def toys(self) -> tuple[toy.Name, ...]:
-        samples = "attributes" in self.card.tasks and not self.served(class_wise=True, alone=True)
-        return ("mlp", "conv", "attributes") if samples else ("mlp", "conv")
+    def class_wise(self) -> set[bool]:
+        """Of the scenarios that the method serves, whether whole classes go."""
+        return {s.class_wise for s in catalog.scenarios() if catalog.serves(self.card, s.id)}
 
-    def served(self, *, class_wise: bool, alone: bool = False) -> bool:
-        """Whether the method serves some class-wise scenarios, or such alone."""
-        kinds = {s.class_wise for s in catalog.scenarios() if catalog.serves(self.card, s.id)}
-        return kinds == {class_wise} if alone else class_wise in kinds
+    def request(
+        self, model: str, scenario: Scenario | None = None
+    ) -> tuple[nn.Module, UnlearningData]:
+        """The original, and what the method sees: class 0 or a tenth of the samples is forgotten,
+        unless `scenario` says otherwise.
+        """
+        name, parameters = scenario or (CLASS if True in self.class_wise() else SAMPLES)
+        spec = make_spec(
+            dataset="digits",
+            model=model,
+            recipe=RECIPE,
+            method="finetune",
+            scenario=name,
+            scenario_parameters=parameters,
+        )
+        spec = spec.model_copy(update={"parameters": self.values()})
+        original, _ = self.session.original(spec)
+        forget = self.session.forget_set(spec, original, self.session.run(spec, 0))
+        data = self.session.unlearning_data(spec, forget)
+        made = records_of(self.session, spec, self.card, original, forget)
+        return original, replace(data, record=data.record | made)
 
-    def data(self, name: toy.Name) -> UnlearningData:
-        classes = self.served(class_wise=True) and name != "attributes"
-        return toy.request(name, "class" if classes else "random", natural=True)
+    def values(self) -> dict[str, Any]:
+        return method_parameters(self.card, RECIPE, {})
 
-    def call(self, name: toy.Name, data: UnlearningData, run: Run | None = None) -> nn.Module:
-        values = method_parameters(self.card, toy.RECIPE, {})
-        parameters = {n: tuple(v) if isinstance(v, list) else v for n, v in values.items()}
-        model = toy.original(name).train().requires_grad_(True)
-        return self.function(model, data, run or Run(seed=0), **parameters)
+    def call(
+        self,
+        model: str,
+        run: Run | None = None,
+        *,
+        forbidden: Iterable[str] = (),
+        scenario: Scenario | None = None,
+    ) -> nn.Module:
+        original, data = self.request(model, scenario)
+        data = replace(data, **{role: forbid(getattr(data, role)) for role in forbidden})
+        values = {n: tuple(v) if isinstance(v, list) else v for n, v in self.values().items()}
+        start = copy.deepcopy(original).train().requires_grad_(True)
+        return self.function(start, data, run or Run(seed=0), **values)
 
     def runs(self) -> None:
-        self.results = {
-            name: kept_form(
-                self.call(name, self.data(name)),
-                partial(toy.original, name),
-                self.data(name),
-                self.card.id,
-            )
-            for name in self.toys()
-        }
+        self.results = {}
+        for model in MODELS:
+            original, data = self.request(model)
+            fresh = partial(copy.deepcopy, original)
+            self.results[model] = kept_form(self.call(model), fresh, data, self.card.id)
 
     def finite(self) -> str | None:
         if all(is_finite(each) for each in self.results.values()):
@@ -202,28 +228,27 @@ class _Trial:
 
     def repeats(self) -> str | None:
         torch.manual_seed(1)
-        again = {name: self.call(name, self.data(name)) for name in self.toys()}
-        if all(toy.same(self.results[name], again[name]) for name in again):
-            return None
-        return (
-            "Two runs with the same seed differ. Draw from run.rng('a purpose') alone: "
-            "torch.randn(..., generator=...)."
-        )
+        for model in MODELS:
+            before, after = self.results[model].state_dict(), self.call(model).state_dict()
+            if not all(torch.equal(before[name], after[name]) for name in before):
+                return (
+                    "Two runs with the same seed differ. Draw from run.rng('a purpose') alone: "
+                    "torch.randn(..., generator=...)."
+                )
+        return None
 
     def reads(self) -> str | None:
-        for name in self.toys():
-            data = self.data(name)
-            others = {role: forbid(getattr(data, role)) for role in {*SETS} - self.card.reads}
-            try:
-                self.call(name, replace(data, **others))
-            except ForbiddenRead as error:
-                where = plugins.line_of(error, self.path)
-                return f"Here {error}{where}. Add it to the card's reads, or leave it alone."
+        try:
+            for model in MODELS:
+                self.call(model, forbidden={*SETS} - self.card.reads)
+        except ForbiddenRead as error:
+            where = plugins.line_of(error, self.path)
+            return f"Here {error}{where}. Add it to the card's reads, or leave it alone."
         return None
 
     def stops(self) -> str | None:
         try:
-            self.call("mlp", self.data("mlp"), Run(seed=0, cancelled=lambda: True))
+            self.call(MODELS[0], Run(seed=0, cancelled=lambda: True))
         except Cancelled:
             return None
         return (
@@ -232,9 +257,8 @@ class _Trial:
         )
 
     def one_sample(self) -> str | None:
-        if self.served(class_wise=True, alone=True):
+        if False not in self.class_wise():
             return None
-        for name in self.toys():
-            if not is_finite(self.call(name, toy.request(name, 1))):
-                return f"On the toy {name!r} the weights were not finite."
-        return None
+        if all(is_finite(self.call(model, scenario=ONE)) for model in MODELS):
+            return None
+        return "The weights were not finite."

@@ -7,12 +7,12 @@ from types import ModuleType
 
 import pytest
 import torch
+import toy_problems as toy
 from torch import nn
 
 from mucore import cli
 from mucore.bench import page, peers
 from mucore.engine.run import Run
-from mucore.testing import toy
 
 THEIRS, OURS = 6.0, 2.0  # seconds that a training takes on the clocks of these tests
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from torch import nn
+from toy_problems import fingerprint
 
 from dashboard.text.labels import command_line
 from mucore import methods
@@ -18,7 +19,6 @@ from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
-from mucore.testing.toy import fingerprint
 
 RECIPE = make_recipe("quick", {"epochs": 2})
 

@@ -48,7 +48,7 @@ def state_of(at: AppTest, name: str) -> list[str]:
 def test_the_template_keeps_every_rule(home, tmp_path):
     path = tmp_path / "my_method.py"
     path.write_text(assets.text("own_method.py.txt"), encoding="utf-8")
-    assert all(check.passed for check in contract.check_file(path))
+    assert all(check.passed for check in contract.check_file(path, tmp_path / "home"))
 
 
 def test_the_room_opens_on_a_template_and_leads_back(home):

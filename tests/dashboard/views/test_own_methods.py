@@ -38,7 +38,7 @@ def test_launch_offers_them_and_warns_of_those_it_cannot_read():
     at.button_group(key="url:methods").select("gaussian_noise").run()
     assert not at.exception and "gaussian_noise" in at.query_params["methods"]
     (warning,) = [one.value for one in at.warning]
-    assert "broken" in warning and "no Python file" in warning
+    assert "broken.py" in warning and "line 1" in warning
 
 
 def test_a_plan_takes_the_method_and_the_tuned_settings_of_now(
