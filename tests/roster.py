@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toy_problems import Name
-
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
@@ -27,7 +25,7 @@ class Expected:
     # on the forgotten class with the short settings; False: it must not rise
     lowers_accuracy: bool = True
     # the problem on which that is seen: the perceptron has no convolution
-    direction_on: Name = "mlp"
+    direction_on: str = "mlp"
 
 
 ROSTER: Mapping[str, Expected] = {

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-import toy_problems as toy
+import toy
 
 from mucore import catalog, cli, methods
 from mucore.catalog import plugins

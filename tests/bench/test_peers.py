@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 import torch
-import toy_problems as toy
+import toy
 from torch import nn
 
 from mucore import cli

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from torch import nn
-from toy_problems import fingerprint
+from toy import fingerprint
 
 from dashboard.text.labels import command_line
 from mucore import methods
