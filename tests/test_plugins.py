@@ -154,7 +154,6 @@ FIELDS = {
     'records=("initial",)': "training_record",
     'records=("per_step",)': "disk_cap",
     'footprint=Footprint(forward="2 * copies")': "2 * copies",
-    'footprint=Footprint(forward="9**9**9**9")': "9**9",
     "footprint=3": "footprint",
     'aliases="m"': "aliases",
     'tuned={"rate": 1}': "'rate'",

@@ -3,7 +3,7 @@ come back.
 
 All travels as safetensors and JSON, never as code. Inside it finds what it would find here, so that
 its result is the same bit for bit: `data`, `run` with its streams and its ledger, training records,
-PyTorch's settings.
+as many threads.
 """
 
 from __future__ import annotations
