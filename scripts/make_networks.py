@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import astuple
+from importlib import import_module
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from mucore.catalog import networks
-from mucore.testing.networks import measure
 
 
 def main() -> None:
+    measure = import_module("network_figures").measure
     lines = []
     for model, shapes in networks.shapes().items():
         found = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import toy
+from network_figures import of
 
 from mucore import catalog
 from mucore.catalog.formulas import evaluate
 from mucore.engine.data import UnlearningData
 from mucore.engine.run import Cost
 from mucore.runner.estimate.memory import values_of
-from mucore.testing.networks import of
 from mucore.tuning.space import work
 
 # Solvers end as soon as they are done, far before their limit; GKT's gate lets few images through.

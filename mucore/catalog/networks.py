@@ -1,7 +1,7 @@
 """What networks take, by model and image size: weights, and bytes a sample needs on its way.
 
 networks.json is written by scripts/make_networks.py, which asks networks without content ("meta"
-tensors, mucore/testing/networks.py); a test holds it against them. So a plan knows what a run will
+tensors, tests/network_figures.py); a test holds it against them. So a plan knows what a run will
 take without loading PyTorch.
 """
 

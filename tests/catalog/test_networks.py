@@ -6,11 +6,11 @@ import math
 
 import pytest
 import torch
+from network_figures import measure
 
 from mucore import catalog, models
 from mucore.catalog import networks
 from mucore.catalog.networks import network
-from mucore.testing.networks import measure
 
 EVERY = [(model, c, side) for model, shapes in networks.shapes().items() for c, side in shapes]
 # the script that writes the table passes all by one path
