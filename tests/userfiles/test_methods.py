@@ -125,6 +125,15 @@ def test_code_comes_in_by_a_door_of_its_own(spoilt, home, monkeypatch):
     assert files(home) == before and not started
 
 
+def test_limits_follow_retrain_and_settings(monkeypatch):
+    monkeypatch.setenv(children.GIGABYTES, "2")
+    assert children.limits(10.0) == children.Limits(seconds=600.0, memory=2e9)
+    assert children.limits(100.0).seconds == 2000.0
+    monkeypatch.setenv(children.SECONDS, "soon")
+    with pytest.raises(BadValue, match=children.SECONDS):
+        children.limits()
+
+
 LIMITS = children.Limits(seconds=120.0, memory=8e9)
 
 
