@@ -96,7 +96,7 @@ def folder() -> Generator[Path]:
             yield Path(name)
     except OSError as error:
         raise StoreError(
-            f"The method cannot be started: {error}. Free some space, or set TMPDIR."
+            f"The method cannot be run: {error}. Free some space, or set TMPDIR."
         ) from error
 
 
