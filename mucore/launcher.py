@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,15 +160,13 @@ class App:
     # -- workers
 
     def _start_worker(self) -> subprocess.Popen:
-        from mucore.runner.executors import start_worker
+        from mucore.runner.executors import start_worker, threads_of
 
-        threads = (
-            None
-            if self.options.workers <= 1
-            else max(1, (os.cpu_count() or 1) // self.options.workers)
-        )
         return start_worker(
-            self.store, device=self.options.device, threads=threads, parent_pid=os.getpid()
+            self.store,
+            device=self.options.device,
+            threads=threads_of(self.options.workers),
+            parent_pid=os.getpid(),
         )
 
     def _take_up(self) -> None:
@@ -238,7 +237,9 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
         "everything",
     )
     parser.add_argument("--open", action="store_true", help=hosting.OPEN)
-    parser.add_argument("--port", type=_port, default=8501, help="port to serve on (default 8501)")
+    parser.add_argument(
+        "--port", type=_from(1, 65535), default=8501, help="port to serve on (default 8501)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     parser.add_argument(
         "--home", help="folder of store and artifacts (default: MUCORE_HOME, else ~/.mucore)"
@@ -246,24 +247,20 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
     parser.add_argument(
         "--workers",
-        type=_count,
+        type=_from(0, 64),
         default=1,
         help="worker processes on this machine; 0 only shows results",
     )
     return parser.parse_args(argv)
 
 
-def _port(text: str) -> int:
-    port = whole_number(text)
-    if port is None or not 1 <= port <= 65535:
-        raise argparse.ArgumentTypeError(
-            f"a port is a number from 1 to 65535, but got {said(text)}"
-        )
-    return port
+def _from(low: int, high: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        found = whole_number(text)
+        if found is None or not low <= found <= high:
+            raise argparse.ArgumentTypeError(
+                f"a whole number from {low} to {high} is needed, but got {said(text)}"
+            )
+        return found
 
-
-def _count(text: str) -> int:
-    count = whole_number(text)
-    if count is None or not 0 <= count <= 64:
-        raise argparse.ArgumentTypeError(f"a number of workers from 0 to 64, but got {said(text)}")
-    return count
+    return number

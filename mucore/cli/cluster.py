@@ -47,22 +47,15 @@ def up(
     jobs from the store that MUCORE_STORE_URL names here.
     """
     from mucore.cluster.crew import check
-    from mucore.cluster.member import Order
 
-    order = Order(
-        cpus=cpus_per_worker,
-        gpus=gpus_per_worker,
-        home=os.environ.get("MUCORE_HOME") or None,
-        url=os.environ.get("MUCORE_STORE_URL") or None,
-        artifacts=os.environ.get("MUCORE_ARTIFACTS") or None,
-    )
+    order = dataclasses.replace(_order(), cpus=cpus_per_worker, gpus=gpus_per_worker)
     check(order, workers)
     with _crew(address) as crew, open_home() as store:
         _check_reach(order, crew)
         if there := crew.names():
             raise BadValue(
-                f"{_count(len(there))} there already, each with {there[0].takes}. Change their "
-                "number with `mucore cluster scale`, or end them with `mucore cluster down`."
+                f"There are {len(there)} workers already, each with {there[0].takes}. Use `mucore "
+                "cluster scale` for another number, or `mucore cluster down`."
             )
         crew.start(order, workers)
         return _await(crew, store)
@@ -80,13 +73,7 @@ def scale(workers: Annotated[int, WHOLE], *, address: Address = "auto") -> int:
     """Have so many workers: start more like those that are there, or end the last ones as `down`
     does.
     """
-    from mucore.cluster.member import Order
-
-    order = Order(
-        home=os.environ.get("MUCORE_HOME") or None,
-        url=os.environ.get("MUCORE_STORE_URL") or None,
-        artifacts=os.environ.get("MUCORE_ARTIFACTS") or None,
-    )
+    order = _order()
     with _crew(address) as crew, open_home() as store:
         _check_reach(order, crew)
         crew.scale(order, workers)
@@ -118,12 +105,20 @@ def down(
         if now:
             crew.kill(there)
         if left := crew.names():
-            return complain(f"{_count(len(left))} still there. Try again.", FAILED)
-    print(f"{len(there)} ended." if there else "There were no workers.")
-    if cut:
-        names = ", ".join(f"worker {one.number}" for one in cut)
-        print(f"Ended in the middle of a run, which others will find: {names}.")
+            return complain(f"Workers still there: {len(left)}. Try again.", FAILED)
+    print(f"Workers ended: {len(there)}, of them in the middle of a run: {len(cut)}.")
     return 0
+
+
+def _order() -> Order:
+    """Of the store that this terminal uses."""
+    from mucore.cluster.member import Order
+
+    return Order(
+        home=os.environ.get("MUCORE_HOME") or None,
+        url=os.environ.get("MUCORE_STORE_URL") or None,
+        artifacts=os.environ.get("MUCORE_ARTIFACTS") or None,
+    )
 
 
 def _crew(address: str) -> Any:
@@ -187,7 +182,3 @@ def _row(one: Standing, running: dict[str | None, Job]) -> dict[str, Any]:
         "problem": report.problem if report is not None else "",
         "report": dataclasses.asdict(report) if report is not None else None,
     }
-
-
-def _count(workers: int) -> str:
-    return "1 worker is" if workers == 1 else f"{workers} workers are"

@@ -43,8 +43,7 @@ class Named:
     @property
     def takes(self) -> str:
         """What it takes, in words."""
-        cpus = f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}"
-        return cpus + (f" and {self.gpus:g} GPU{'s' if self.gpus > 1 else ''}" if self.gpus else "")
+        return f"{self.cpus} CPUs and {self.gpus:g} GPUs"
 
 
 @dataclass(frozen=True)
@@ -185,41 +184,25 @@ class Crew:
         if answer is not None:
             why = str(answer).strip().splitlines()[-1].strip()
             return Standing(one, None, f"cannot be started: {why}", waits=True)
-        return self._silent(one, there)
-
-    def _silent(self, one: Named, there: Sequence[Named]) -> Standing:
-        """Why a worker may not answer: no machine is large enough, all are full, or it is on its
-        way.
-        """
-        rooms = [
-            int(
-                min(
-                    node["Resources"].get("CPU", 0.0) // one.cpus,
-                    node["Resources"].get("GPU", 0.0) / one.gpus if one.gpus else MOST,
-                )
+        rooms = (
+            min(
+                node["Resources"].get("CPU", 0.0) // one.cpus,
+                node["Resources"].get("GPU", 0.0) // one.gpus if one.gpus else MOST,
             )
             for node in self._nodes()
-        ]
-        alike = sum((other.cpus, other.gpus) == (one.cpus, one.gpus) for other in there)
-        if not any(rooms):
-            why = f"waits for a machine with {one.takes}; none of the cluster has it"
-            return Standing(one, None, why, waits=True)
-        if alike > sum(rooms):
-            why = f"waits for {one.takes} to be free; all machines are full"
-            return Standing(one, None, why, waits=True)
+        )
+        if sum(other.takes == one.takes for other in there) > sum(rooms):
+            return Standing(one, None, f"waits for a machine with {one.takes} free", waits=True)
         return Standing(one, None, "is being started, or moved from a machine that is gone")
 
 
 def check(order: Order, count: int) -> None:
     """Raise `BadValue` for numbers that no cluster can have."""
-    if not 1 <= count <= MOST:
-        raise BadValue(f"The number of workers is from 1 to {MOST:,}, but got {count}.")
-    if not 1 <= order.cpus <= 4096:
-        raise BadValue(f"A worker takes 1 to 4096 CPUs, but got {order.cpus}.")
-    if not (0 <= order.gpus < 1 or order.gpus == 1):
+    gpus = 0 <= order.gpus < 1 or order.gpus == 1
+    if not (1 <= count <= MOST and 1 <= order.cpus <= 4096 and gpus):
         raise BadValue(
-            "A worker computes on one GPU at most: --gpus-per-worker is 1, a part such as 0.5, or "
-            f"0 for the CPU, but got {order.gpus:g}."
+            f"There are 1 to {MOST:,} workers of 1 to 4096 CPUs and 1 GPU, a part such as 0.5, or "
+            f"0, but got {count} of {order.cpus} CPUs and {order.gpus:g} GPUs."
         )
 
 

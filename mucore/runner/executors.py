@@ -24,7 +24,7 @@ def ensure_workers(
     """
     missing = count - len(store.workers())
     return [
-        start_worker(store, device=device, threads=_threads(count), parent_pid=parent_pid)
+        start_worker(store, device=device, threads=threads_of(count), parent_pid=parent_pid)
         for _ in range(max(missing, 0))
     ]
 
@@ -69,6 +69,6 @@ def start_process(store: Store, command: Sequence[str]) -> subprocess.Popen:
         )
 
 
-def _threads(workers: int) -> int | None:
+def threads_of(workers: int) -> int | None:
     """All threads for one worker (a single run wants them all); an equal share for several."""
     return None if workers <= 1 else max(1, (os.cpu_count() or 1) // workers)

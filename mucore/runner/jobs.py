@@ -107,7 +107,6 @@ class Pulse:
     ):
         self.worker = worker
         self._store, self._on_event, self._facts = store, on_event, facts
-        self._kept = ""  # of the log of the job in hand
         self._stop = stop or threading.Event()
         self._job: Job | None = None
         self._lock = threading.Lock()
@@ -171,7 +170,7 @@ class Pulse:
     def of(self, job: Job) -> Generator[None]:
         with self._lock:
             self._job, self._step, self._fraction = job, "starting", 0.0
-            self._losses, self._awaited, self.lost, self._kept = [], "", False, ""
+            self._losses, self._awaited, self.lost = [], "", False
             self._wish.clear()
         self._checkpoint.clear()
         try:
@@ -181,12 +180,10 @@ class Pulse:
                 self._job = None
 
     def keep_log(self, job: Job) -> None:
-        """The end of the job's log into the store, if it has grown. A log is worth no trouble."""
+        """The end of the job's log into the store. A log is worth no trouble."""
+        text = log_tail(self._store.home, job.id, LOG_BYTES)
         try:
-            text = log_tail(self._store.home, job.id, LOG_BYTES)
-            if text != self._kept:
-                self._store.keep_log(job.id, text, worker_id=self.worker)
-                self._kept = text
+            self._store.keep_log(job.id, text, worker_id=self.worker)
         except MucoreError as problem:
             log.warning("the end of the log is not kept: %s", problem)
 
@@ -210,8 +207,6 @@ class Pulse:
                     self._store.beat_worker(self.worker, "busy" if job else "idle", facts=facts)
                 if job is not None and (beats or news != said):
                     self._beat(job, step, fraction, losses)
-                    if beats:
-                        self.keep_log(job)
                 if beats:
                     due = time.monotonic() + BEAT_SECONDS
                 said, pause = news, PROGRESS_SECONDS

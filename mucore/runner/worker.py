@@ -84,54 +84,36 @@ def work(
             str(session.device), torch.get_num_threads(), versions=versions, facts=facts()
         )
         pulse = Pulse(store, me.id, stop, on_event, facts)
+        parent, idle_since, looked = _process(parent_pid), time.monotonic(), -REAP_SECONDS
         try:
-            _take_jobs(
-                store, session, pulse, stop, last_job, only, until_done, idle_exit, parent_pid
-            )
+            while not (stop.is_set() or last_job.is_set()):
+                if time.monotonic() - looked >= REAP_SECONDS:
+                    store.reap()
+                    looked = time.monotonic()
+                if (job := store.claim(me.id, only=only)) is not None:
+                    _run(job, store, session, pulse)
+                    idle_since = time.monotonic()
+                    continue
+                idle = time.monotonic() - idle_since
+                orphaned = parent_pid is not None and not (parent and parent.is_running())
+                if (
+                    (until_done and not _left(store, only))
+                    or (idle_exit is not None and idle >= idle_exit)
+                    or (orphaned and not _left(store))
+                ):
+                    return
+                stop.wait(POLL_SECONDS)
         finally:
             pulse.close()
             _leave(store, me.id)
 
 
-def _take_jobs(
-    store: Store,
-    session: Session,
-    pulse: Pulse,
-    stop: threading.Event,
-    last_job: threading.Event,
-    only: Collection[str] | None,
-    until_done: bool,
-    idle_exit: float | None,
-    parent_pid: int | None,
-) -> None:
-    parent = _process(parent_pid)
-    idle_since = time.monotonic()
-    looked = -REAP_SECONDS
-    while not (stop.is_set() or last_job.is_set()):
-        if time.monotonic() - looked >= REAP_SECONDS:
-            store.reap()
-            looked = time.monotonic()
-        job = store.claim(pulse.worker, only=only)
-        if job is not None:
-            if job.kind == "analysis":
-                run_job(job, store, pulse, partial(analyses.compute, job, store, pulse))
-            else:
-                run_job(job, store, pulse, partial(_execute, job, session, pulse))
-            give_back()
-            idle_since = time.monotonic()
-            continue
-        if until_done and not _left(store, only):
-            return
-        idle = time.monotonic() - idle_since
-        if idle_exit is not None and idle >= idle_exit:
-            return
-        if (
-            parent_pid is not None
-            and (parent is None or not parent.is_running())
-            and not _left(store)
-        ):
-            return
-        stop.wait(POLL_SECONDS)
+def _run(job: Job, store: Store, session: Session, pulse: Pulse) -> None:
+    if job.kind == "analysis":
+        run_job(job, store, pulse, partial(analyses.compute, job, store, pulse))
+    else:
+        run_job(job, store, pulse, partial(_execute, job, session, pulse))
+    give_back()
 
 
 def _left(store: Store, only: Collection[str] | None = None) -> bool:

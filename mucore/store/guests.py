@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import sqlalchemy as sa
 
@@ -25,6 +25,9 @@ _OWN = re.compile(r"(npz|folder):(?![0-9a-f]{4}/[^/]*$)(.+)", re.DOTALL)
 _PATH = re.compile(
     r"""(?<![\w/\\.~*-])(?:~|[A-Za-z]:)?[/\\](?:[^\s'"<>|,;:()/\\]+[/\\])+[^\s'"<>|,;()/\\]*"""
 )
+# fields of records
+_SENTENCES = ("stop_reason", "notes", "flags", "metrics", "label", "step", "error", "name", "note")
+T = TypeVar("T", Result, Model, Job, Comparison)
 _ADDRESS = re.compile(r"\b(?:postgres\w*|sqlite|s3|gs|file)(?:\+\w+)?://[^\s,;)]*")
 
 
@@ -43,7 +46,7 @@ class GuestStore(Store):
     def results(
         self, *, metrics: bool | Collection[str] = True, **filters: Unpack[Filters]
     ) -> list[Result]:
-        return [self._result(one) for one in super().results(metrics=metrics, **filters)]
+        return [self._shown(one) for one in super().results(metrics=metrics, **filters)]
 
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         frame = super().summaries(**filters)
@@ -56,19 +59,12 @@ class GuestStore(Store):
         frame = super().metric_values(**filters)
         if not frame["error"].notna().any():
             return frame
-        return frame.assign(error=frame["error"].map(self._anyone(), na_action="ignore"))
+        known = (str(self.home), *_own_paths(self._datasets()))
+        return frame.assign(error=frame["error"].map(partial(_told, known), na_action="ignore"))
 
     def get_model(self, model_key: str) -> Model | None:
         found = super().get_model(model_key)
-        if found is None:
-            return None
-        told = self._teller(found.spec)
-        return replace(
-            found,
-            spec=_spec(found.spec),
-            stop_reason=told(found.stop_reason or "") or None,
-            notes=tuple(map(told, found.notes)),
-        )
+        return None if found is None else self._shown(found)
 
     def job(self, job_id: int) -> Job:
         return self._job(super().job(job_id))
@@ -83,10 +79,10 @@ class GuestStore(Store):
         return [self._job(one) for one in super().waiting_for(job_ids)]
 
     def comparisons(self) -> list[Comparison]:
-        return [self._comparison(one) for one in super().comparisons()]
+        return [self._shown(one) for one in super().comparisons()]
 
     def comparison(self, comparison_id: int) -> Comparison:
-        return self._comparison(super().comparison(comparison_id))
+        return self._shown(super().comparison(comparison_id))
 
     def _select(self, columns: Sequence[Any], filters: Filters) -> Sequence[Any]:
         wanted = filters.get("dataset")
@@ -101,44 +97,35 @@ class GuestStore(Store):
         with self.read() as connection:
             return connection.execute(sa.select(schema.result.c.dataset).distinct()).scalars().all()
 
-    def _anyone(self) -> Callable[[str], str]:
-        """Says a sentence about any of the results without this machine's paths."""
-        own = [found[2] for name in self._datasets() if (found := _OWN.fullmatch(name))]
-        return partial(_told, (str(self.home), *own))
-
-    def _result(self, one: Result) -> Result:
-        told = self._teller(one.spec)
-        return replace(
-            one,
-            spec=_spec(one.spec),
-            stop_reason=told(one.stop_reason or "") or None,
-            notes=tuple(map(told, one.notes)),
-            flags=tuple(map(told, one.flags)),
-            metrics={
-                name: replace(value, error=told(value.error)) if value.error else value
-                for name, value in one.metrics.items()
-            },
-        )
-
     def _job(self, one: Job) -> Job:
-        told = self._teller(one.spec)
-        return replace(
-            one,
-            spec=_spec(one.spec),
-            label=told(one.label),
-            step=told(one.step),
-            error=told(one.error or "") or None,
-            log=None,
-        )
+        return replace(self._shown(one), log=None)
 
-    def _comparison(self, one: Comparison) -> Comparison:
-        told = self._teller(one.grid)
-        return replace(one, name=told(one.name), note=told(one.note), grid=_spec(one.grid))
+    def _shown(self, one: T) -> T:
+        """A record with each name of data and each sentence as guests see it."""
+        fields = vars(one)
+        asked = fields["spec"] if "spec" in fields else fields["grid"]
+        known = (str(self.home), *_own_paths([str(asked.get("dataset"))]))
+        changes = {name: _spec(fields[name]) for name in ("spec", "grid") if name in fields}
+        changes |= {name: _told(known, fields[name]) for name in _SENTENCES if name in fields}
+        return replace(one, **changes)
 
-    def _teller(self, spec: Mapping[str, Any]) -> Callable[[str], str]:
-        """How a sentence about a run is told to guests."""
-        own = _OWN.fullmatch(str(spec.get("dataset", "")))
-        return partial(_told, (str(self.home), *([own[2]] if own else [])))
+
+def _own_paths(datasets: Iterable[str]) -> list[str]:
+    return [found[2] for name in datasets if (found := _OWN.fullmatch(name))]
+
+
+def _told(known: Sequence[str], value: Any) -> Any:
+    """A sentence, sentences, or metrics with their reasons, without this machine's paths."""
+    if isinstance(value, str):
+        return without_paths(value, *known)
+    if isinstance(value, tuple):
+        return tuple(without_paths(text, *known) for text in value)
+    if isinstance(value, Mapping):
+        return {
+            name: replace(one, error=_told(known, one.error)) if one.error else one
+            for name, one in value.items()
+        }
+    return value
 
 
 def dataset_of(name: str) -> str:
@@ -160,10 +147,6 @@ def without_paths(text: str, *known: str) -> str:
     for path in sorted(filter(None, known), key=len, reverse=True):
         text = text.replace(path, PurePath(path).name)
     return _PATH.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], text)
-
-
-def _told(known: Sequence[str], text: str) -> str:
-    return without_paths(text, *known)
 
 
 def _spec(value: Any) -> Any:

@@ -100,19 +100,11 @@ class Jobs(Claims):
         themselves, in order of priority.
         """
         table, need, other = schema.job, schema.job_need, schema.job.alias()
-        waits = (
-            sa.exists()
-            .where(
-                need.c.job == table.c.id,
-                need.c.key == other.c.key,
-                other.c.id.in_(job_ids),
-                other.c.state.in_(ACTIVE),
-            )
-            .correlate(table)
-        )
+        these = sa.select(other.c.key).where(other.c.id.in_(job_ids), other.c.state.in_(ACTIVE))
+        waiting = sa.select(need.c.job).where(need.c.key.in_(these))
         query = (
             sa.select(table)
-            .where(table.c.state == "queued", waits, table.c.id.not_in(job_ids))
+            .where(table.c.state == "queued", table.c.id.in_(waiting), table.c.id.not_in(job_ids))
             .order_by(table.c.priority, table.c.id)
         )
         with self.read() as connection:

@@ -213,18 +213,23 @@ def open_pack(path: Path | str) -> Store:
     """
     folder = Path(path)
     about = pack_provenance(folder)
-    contents = _contents(folder, about["sha256"])
     store = Store(folder, url="sqlite://")
     try:
-        store.put_results(_result(line) for line in contents[_RESULTS])
-        for line in contents[_COMPARISONS]:
+        store.put_results(_result(line) for line in _records(folder, about["sha256"], _RESULTS))
+        for line in _records(folder, about["sha256"], _COMPARISONS):
             created = datetime.fromisoformat(line["created"])
             store.insert_comparison(
                 line["name"], line["note"], line["grid"], line["keys"], created=created, demo=True
             )
+    except BadFile:
+        store.close()
+        raise
     except (*NO_RECORD, StoreError) as error:  # the latter: a value of a kind that no column takes
         store.close()
-        raise _no_record(folder, error) from error
+        raise BadFile(
+            f"The pack {folder} holds a record that this mucore cannot read: "
+            f"{type(error).__name__}: {said(str(error))}. Make the pack again."
+        ) from error
     store.make_read_only(
         "The demo results can only be read. Run a comparison of your own to have results that can "
         "be changed."
@@ -244,27 +249,11 @@ def bring(path: Path | str, store: Store) -> None:
             store.create_comparison(one.name, one.note, one.grid, one.keys)
 
 
-def _contents(folder: Path, hashes: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
-    """The records of both kinds. Raises `BadFile`."""
-    try:
-        return {
-            kind: [
-                line
-                for name in sorted(hashes)
-                if name.startswith(kind)
-                for line in _read(folder, name, hashes[name])
-            ]
-            for kind in (_RESULTS, _COMPARISONS)
-        }
-    except NO_RECORD as error:
-        raise _no_record(folder, error) from error
-
-
-def _no_record(folder: Path, error: Exception) -> BadFile:
-    return BadFile(
-        f"The pack {folder} holds a record that this mucore cannot read: {type(error).__name__}: "
-        f"{said(str(error))}. Make the pack again."
-    )
+def _records(folder: Path, hashes: Mapping[str, str], kind: str) -> Iterator[dict[str, Any]]:
+    """Those of one kind. Raises `BadFile`."""
+    for name in sorted(hashes):
+        if name.startswith(kind):
+            yield from _read(folder, name, hashes[name])
 
 
 def pack_provenance(path: Path | str) -> dict[str, Any]:

@@ -74,7 +74,10 @@ def test_a_run_that_is_killed_goes_on_and_equals_an_undisturbed_one(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "code", "state"),
-    [("worker --device cpu", 0, "queued"), (f"{RUN} --set recipe.epochs=2000", 130, "cancelled")],
+    [
+        ("worker --device cpu --threads 1", 0, "queued"),
+        (f"{RUN} --set recipe.epochs=2000", 130, "cancelled"),
+    ],
 )
 def test_what_is_told_to_end_ends_within_ten_seconds(line, code, state, tmp_path):
     with open_store(tmp_path) as store:
