@@ -31,7 +31,7 @@ from mucore.errors import Unforeseen, said
 from mucore.hosting import Hosting
 from mucore.numbers import whole_number
 from mucore.processes import Child, end_all, own_group, say
-from mucore.start_checks import ROOT, StartError, check_packages, check_port, login, open_home
+from mucore.start_checks import ROOT, StartError, check_port, login, open_home
 from mucore.userfiles import paths
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def main(argv: list[str] | None = None) -> int:
 
 def _started(options: argparse.Namespace) -> int:
     try:
-        check_packages()
         folder = options.home or os.environ.get("MUCORE_HOME") or str(Path.home() / ".mucore")
         home = paths.path(folder, what="The home").resolve()
         served = hosting.decide(
@@ -69,6 +68,15 @@ def _started(options: argparse.Namespace) -> int:
         return App(options, served, home, store).run()
     except StartError as error:
         print(error, file=sys.stderr)
+        return 2
+    except ImportError as error:
+        print(
+            f"{sys.executable}: {error}. Install what is needed, then start again:\n"
+            "  python -m venv .venv\n"
+            "  .venv/bin/python -m pip install -c constraints.txt -e .\n"
+            "  .venv/bin/python run_app.py",
+            file=sys.stderr,
+        )
         return 2
     except Exception as error:  # the last step of this door: nobody gets to see a traceback
         sentence = unforeseen.told(error, "run_app.py")

@@ -18,36 +18,10 @@ if TYPE_CHECKING:
     from mucore.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]  # of both packages
-NEEDED = (
-    "psutil",
-    "numpy",
-    "pandas",
-    "sqlalchemy",
-    "pydantic",
-    "plotly",
-    "segno",
-    "streamlit",
-    "torch",
-    "torchvision",
-    "safetensors",
-    "cyclopts",
-)
 
 
 class StartError(Exception):
     """Something that the person who starts the program can mend; the text is a sentence."""
-
-
-def check_packages() -> None:
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise StartError(
-            f"{sys.executable} lacks {', '.join(missing)}. Install what is needed, then start "
-            "again:\n"
-            "  python -m venv .venv\n"
-            "  .venv/bin/python -m pip install -c constraints.txt -e .\n"
-            "  .venv/bin/python run_app.py"
-        )
 
 
 def check_port(host: str, port: int) -> None:

@@ -61,23 +61,11 @@ class Watch:
 
     def __enter__(self) -> Watch:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
+        from rich.progress import Progress
 
         self._console = Console(stderr=True)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
         self._bar = Progress(
-            *columns, console=self._console, transient=True, disable=not self._console.is_terminal
+            console=self._console, transient=True, disable=not self._console.is_terminal
         )
         self._task = self._bar.add_task("starting", total=len(self.plan.keys))
         self._bar.start()
@@ -143,6 +131,8 @@ class Watch:
         return [key for key in self.plan.keys if key not in known]
 
     def _step(self) -> None:
+        from mucore.store.rows import ENDED_WITHOUT_RESULT
+
         jobs = self.newest()
         waiting = [key for key in self.plan.keys if key not in self._shown]
         known = self.store.known(waiting) if waiting else set()
@@ -151,20 +141,12 @@ class Watch:
             if key in known:
                 self._finish(key, self.store.get_result(key), job)
             elif (
-                job is not None
-                and job.state in ("failed", "lost", "cancelled")
-                and not self.stopped.is_set()
+                job is not None and job.state in ENDED_WITHOUT_RESULT and not self.stopped.is_set()
             ):
                 self.failed[key] = job
                 self._finish(key, None, job)
         running = [job for job in jobs.values() if job.state == "running"]
-        words = (
-            f"{running[0].label} · {running[0].step} {running[0].progress:.0%}"
-            if running
-            else "stopping"
-            if self.stopped.is_set()
-            else "waiting"
-        )
+        words = f"{running[0].label} · {running[0].step}" if running else "waiting"
         self._bar.update(self._task, completed=len(self._shown), description=words)
 
     def _finish(self, key: str, result: Result | None, job: Job | None) -> None:
@@ -172,15 +154,9 @@ class Watch:
         self._shown.add(key)
         if key in self.plan.cached or self.stopped.is_set():
             return
-        state = result.status if result is not None else job.state if job is not None else ""
-        took = (
-            (
-                " in "
-                f"{duration(result.cost.get('wall_seconds') or result.cost.get('seconds') or 0.0)}"
-            )
-            if result is not None
-            else ""
-        )
+        state, took = job.state if job is not None else "", ""
+        if result is not None:
+            state, took = result.status, f" in {duration(result.cost.get('wall_seconds') or 0.0)}"
         self._console.print(
             f"{len(self._shown)}/{len(self.plan.keys)} {state}: {self._labels[key]}{took}",
             highlight=False,

@@ -251,12 +251,10 @@ def _check_answers(address: str) -> None:
             raise ClusterError(_sentence(error, address)) from error
         if address == "auto":  # there is none, which Ray says at once
             return
-    host, colon, port = address.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65535:
-        raise BadValue(f"--address is auto or HOST:PORT of Ray's head, but got {address!r}.")
+    host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
-    except OSError as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise ClusterError(_sentence(error, address)) from error
 
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mucore.store.lease import process_id
-from mucore.store.retry import pauses
 
 # A run looks for the wish to end at each step; a step may take long on a busy machine.
 HAND_BACK_SECONDS = 120.0
+AGAIN_SECONDS = 10.0  # between tries to begin
 
 
 @dataclass(frozen=True)
@@ -88,18 +87,14 @@ class Member:
         return not self._thread.is_alive()
 
     def _serve(self) -> None:
-        coming = pauses()
         while not (self._stop.is_set() or self._last_job.is_set()):
-            began = time.monotonic()
             try:
                 self._work()
             except Exception as problem:
                 # the boundary: `report` tells it, and what was wrong may be mended meanwhile
                 said = str(problem) or type(problem).__name__
                 self._problem = said.strip().splitlines()[0]
-                if time.monotonic() - began > HAND_BACK_SECONDS:
-                    coming = pauses()
-                self._stop.wait(next(coming))
+                self._stop.wait(AGAIN_SECONDS)
             finally:
                 self._working = False
 

@@ -38,26 +38,19 @@ class Jobs(Claims):
         A key that has a result is left out; of a key that is queued or running the existing job is
         returned, which then is no longer asked to end.
         """
-        wanted = {spec.key: spec for spec in specs}
+        rows = [
+            {
+                "kind": "run",
+                "key": spec.key,
+                "spec": to_json(spec.model_dump(mode="json")),
+                "label": spec.label,
+                "needs": to_json([need.key for need in spec.needs()]),
+                "comparison": comparison,
+            }
+            for spec in {spec.key: spec for spec in specs}.values()
+        ]
         with self.write() as connection:
-            known = self._known(connection, wanted)
-            ids = active = self._active(connection, wanted)
-            priority = self._next_priority(connection)
-            new = [key for key in wanted if key not in known and key not in active]
-            for place, key in enumerate(new):
-                spec = wanted[key]
-                row = {
-                    "kind": "run",
-                    "key": key,
-                    "spec": to_json(spec.model_dump(mode="json")),
-                    "label": spec.label,
-                    "needs": to_json([need.key for need in spec.needs()]),
-                    "comparison": comparison,
-                }
-                ids[key] = _insert(connection, row, priority + place)
-            if new:
-                self.moved(connection, "jobs")
-            return [job_of(self._row(connection, ids[key])) for key in wanted if key not in known]
+            return self._queue(connection, rows)
 
     def enqueue_other(
         self, kind: Literal["analysis", "search"], key: str, spec: Mapping[str, Any], label: str
@@ -66,19 +59,9 @@ class Jobs(Claims):
         everything that is queued. The existing job, if it is queued or running, which then is no
         longer asked to end.
         """
-        with self.write("jobs") as connection:
-            active = self._active(connection, [key])
-            if key not in active:
-                row = {
-                    "kind": kind,
-                    "key": key,
-                    "spec": to_json(dict(spec)),
-                    "label": label,
-                    "needs": "[]",
-                    "comparison": None,
-                }
-                active[key] = _insert(connection, row, self._first_priority(connection))
-            return job_of(self._row(connection, active[key]))
+        row = {"kind": kind, "key": key, "spec": to_json(dict(spec)), "label": label}
+        with self.write() as connection:
+            return self._queue(connection, [row | {"needs": "[]", "comparison": None}])[0]
 
     @patient
     def cancel(self, job_id: int) -> Job:
@@ -119,30 +102,22 @@ class Jobs(Claims):
         job that has not failed or whose key has a result by now.
         """
         table = schema.job
-        with self.write("jobs") as connection:
+        with self.write() as connection:
             row = self._row(connection, job_id)
-            keys = [*from_json(row.needs), row.key]
-            known = self._known(connection, keys)
-            if row.state not in ENDED_WITHOUT_RESULT or row.key in known:
-                state = "has a result by now" if row.key in known else f"is {row.state}"
+            known = self._known(connection, [row.key])
+            if row.state not in ENDED_WITHOUT_RESULT or known:
+                state = "has a result by now" if known else f"is {row.state}"
                 raise BadValue(
                     "Only a job that failed, was cancelled or lost can be run again, but job "
                     f"{job_id} {state}."
                 )
-            active = self._active(connection, keys)
-            last = row.kind == "run"
-            priority = (self._next_priority if last else self._first_priority)(connection)
-            for key in keys:
-                newest = connection.execute(
-                    sa.select(table).where(table.c.key == key).order_by(table.c.id.desc()).limit(1)
-                ).one_or_none()
-                if key in known or key in active or newest is None:
-                    continue
-                names = ("kind", "key", "spec", "label", "needs", "comparison")
-                copy = {name: newest._mapping[name] for name in names}
-                active[key] = _insert(connection, copy, priority)
-                priority += 1
-            return job_of(self._row(connection, active[row.key]))
+            names = ("kind", "key", "spec", "label", "needs", "comparison")
+            newest = sa.select(*(table.c[name] for name in names)).order_by(table.c.id.desc())
+            found = [
+                connection.execute(newest.where(table.c.key == key).limit(1)).mappings().first()
+                for key in (*from_json(row.needs), row.key)
+            ]
+            return self._queue(connection, [dict(one) for one in found if one is not None])[-1]
 
     @patient
     def job(self, job_id: int) -> Job:
@@ -222,13 +197,24 @@ class Jobs(Claims):
         key = schema.result.c.key
         return set(connection.execute(sa.select(key).where(self.among(key, keys))).scalars())
 
-    def _next_priority(self, connection: Connection) -> int:
-        last = connection.execute(sa.select(sa.func.max(schema.job.c.priority))).scalar()
-        return 0 if last is None else last + 1
-
-    def _first_priority(self, connection: Connection) -> int:
-        first = connection.execute(sa.select(sa.func.min(schema.job.c.priority))).scalar()
-        return 0 if first is None else first - 1
+    def _queue(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> list[Job]:
+        """The active job of each key, a new one where there is none; keys that have a result are
+        left out. Runs go behind everything that is queued, others before.
+        """
+        keys = [row["key"] for row in rows]
+        known, active = self._known(connection, keys), self._active(connection, keys)
+        priority = schema.job.c.priority
+        low, high = connection.execute(
+            sa.select(sa.func.min(priority), sa.func.max(priority))
+        ).one()
+        new = [row for row in rows if row["key"] not in known and row["key"] not in active]
+        for place, row in enumerate(new):
+            last = row["kind"] == "run"
+            next_one = (high or 0) + 1 + place if last else (low or 0) - 1
+            active[row["key"]] = _insert(connection, row, next_one)
+        if new:
+            self.moved(connection, "jobs")
+        return [job_of(self._row(connection, active[key])) for key in keys if key not in known]
 
 
 def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:

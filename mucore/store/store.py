@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -171,10 +172,13 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
                     update = sa.update(column.table).where(rows).values({column.name: None})
                     connection.execute(update)
         if not needed.keys:
-            unfinished, more = _remove_old(
-                (self.home / "checkpoints").glob("*"), young_seconds=young_seconds
-            )
-            files, freed = files + unfinished, freed + more
+            latest = time.time() - young_seconds
+            for path in (self.home / "checkpoints").glob("*"):
+                with suppress(FileNotFoundError):  # another process sweeps too
+                    facts = path.stat()
+                    if facts.st_mtime <= latest:
+                        path.unlink()
+                        files, freed = files + 1, freed + facts.st_size
         return {"files": files, "bytes": freed}
 
     def _free(
@@ -212,24 +216,6 @@ def _bytes(path: Path) -> int:
         except FileNotFoundError:  # another process removed it
             return 0
     return sum(_bytes(Path(folder, name)) for folder, _, files in os.walk(path) for name in files)
-
-
-def _remove_old(paths: Iterable[Path], *, young_seconds: float) -> tuple[int, int]:
-    """Remove those of `paths` that are older than `young_seconds`; returns (files, bytes)
-    removed.
-    """
-    files = freed = 0
-    latest = time.time() - young_seconds
-    for path in paths:
-        try:
-            facts = path.stat()
-            if facts.st_mtime > latest:
-                continue
-            path.unlink()
-        except FileNotFoundError:  # another process sweeps too
-            continue
-        files, freed = files + 1, freed + facts.st_size
-    return files, freed
 
 
 def open_store(

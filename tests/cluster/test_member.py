@@ -2,15 +2,13 @@
 
 import os
 import sys
-from types import SimpleNamespace
 
 import pytest
 from launching import launched
 from waiting import wait_for
 
 from mucore.cli import main
-from mucore.cluster.crew import Crew
-from mucore.cluster.member import Member, Order, Report
+from mucore.cluster.member import Member, Order
 from mucore.store import open_store
 from mucore.store.storage import MARK
 
@@ -96,99 +94,3 @@ def test_a_machine_without_ray_running_is_said(command, monkeypatch, capsys, tmp
     monkeypatch.setattr(services, "canonicalize_bootstrap_address", none)
     assert main(["cluster", *command]) == 2
     assert "ray start --head" in capsys.readouterr().err
-
-
-class StandIn:
-    """What `Crew` asks of Ray, of a cluster with one machine of two CPUs."""
-
-    class exceptions:  # noqa: N801 - as Ray calls it
-        class RayError(Exception):
-            pass
-
-        class ActorDiedError(RayError):
-            pass
-
-    def __init__(self, **answers):
-        self.answers = answers
-        self.util = self
-
-    def list_named_actors(self):
-        return [*self.answers, "of another program"]
-
-    def get_actor(self, name):
-        return SimpleNamespace(report=SimpleNamespace(remote=lambda: name))
-
-    def wait(self, refs, **_):
-        return [ref for ref in refs if self.answers[ref] is not None], []
-
-    def get(self, ref):
-        if isinstance(self.answers[ref], Exception):
-            raise self.answers[ref]
-        return self.answers[ref]
-
-    def nodes(self):
-        return [{"Alive": True, "Resources": {"CPU": 2.0}, "NodeManagerAddress": "10.0.0.5"}]
-
-
-def test_each_worker_that_does_not_answer_is_said_to_for_its_own_reason():
-    works = Report("a-1-1.00", "a", 1, "working", "", True)
-    died = StandIn.exceptions.ActorDiedError("It died\nNo module named 'mucore'\n")
-    ray = StandIn(
-        **{
-            "worker-0:1:0": works,
-            "worker-1:1:0": None,  # there is room
-            "worker-2:4:0": None,
-            "worker-3:1:1": None,
-            "worker-4:1:0": died,
-            "worker-5:1:0": StandIn.exceptions.RayError("gone for a moment"),
-        }
-    )
-    crew = Crew(ray)  # ty: ignore[invalid-argument-type]
-    first, second, third, fourth, fifth, sixth = crew.standings()
-    assert first.report == works and not first.coming
-    assert [one.waits for one in (third, fourth, fifth)] == [True, True, True]
-    assert third.named.takes in third.silence and fourth.named.takes in fourth.silence
-    assert "'mucore'" in fifth.silence
-    # four take one CPU each, of two
-    assert [one.waits for one in (second, sixth)] == [True, True]
-    assert crew.addresses() == {"10.0.0.5"}
-    some = Crew(StandIn(**{"worker-0:1:0": works, "worker-1:1:0": None}))  # ty: ignore[invalid-argument-type]
-    assert some.standings()[1].coming
-
-
-class Ending(StandIn):
-    """A cluster with one worker each that hands back, that does not answer, and that has no process
-    yet.
-    """
-
-    def __init__(self):
-        super().__init__(**{"worker-0:1:0": True, "worker-1:1:0": None, "worker-2:1:0": None})
-        self.asked: dict[str, float] = {}
-        self.waited: list[str] = []
-        self._private = SimpleNamespace(state=self)
-
-    def get_actor(self, name):
-        if name not in self.answers:
-            raise ValueError(name)
-        end = SimpleNamespace(remote=lambda seconds: self.asked.update({name: seconds}) or name)
-        return SimpleNamespace(end=end, name=name, report=super().get_actor(name).report)
-
-    def actors(self, actor_state_name):
-        assert actor_state_name == "ALIVE"
-        return {name: {"Name": name} for name in ("worker-0:1:0", "worker-1:1:0")}
-
-    def wait(self, refs, **options):
-        self.waited = refs
-        return super().wait(refs, **options)
-
-    def kill(self, actor, *, no_restart):
-        del self.answers[actor.name]
-
-
-def test_a_worker_that_does_not_answer_is_given_its_time_and_named():
-    ray = Ending()
-    crew = Crew(ray)  # ty: ignore[invalid-argument-type]
-    there = crew.names()
-    assert crew.end(there, finish_seconds=7.0) == [there[1]] and crew.names() == []
-    assert ray.asked == {one.name: 7.0 for one in there}
-    assert ray.waited == [one.name for one in there[:2]]
