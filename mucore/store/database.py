@@ -224,16 +224,18 @@ class Database:
                 URL.create("sqlite", database=uri, query={**how, "uri": "true"})
             )
         path.parent.mkdir(parents=True, exist_ok=True)
+        patience = {"timeout": BUSY_SECONDS}
         try:
             _switch_to_wal(path)
         except sqlite3.Error as error:
             if not (path.exists() and is_full(error)):
                 raise
-            # Nothing is shared then, so nothing has to be written to read, and to make space.
-            engine = sa.create_engine(address, pool_size=1, max_overflow=0)
+            # Nothing is shared then, so nothing has to be written to read, and to make space. Each
+            # connection shuts others out, and is closed after use.
+            engine = sa.create_engine(address, poolclass=sa.NullPool, connect_args=patience)
             event.listen(engine, "connect", _alone)
             return engine
-        return sa.create_engine(address, connect_args={"timeout": BUSY_SECONDS})
+        return sa.create_engine(address, connect_args=patience)
 
     def _make_postgres(self, address: URL) -> sa.Engine:
         try:
