@@ -28,7 +28,7 @@ RUN = "run --dataset digits --model mlp --preset quick --scenario one_class --me
 def command(home: Path, line: str) -> subprocess.Popen:
     arguments = [sys.executable, "-m", "mucore", *line.split(), "--home", str(home)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL)
 
 
 def running(store: Store, going: Callable[[Job], bool] = lambda job: True) -> Job:
@@ -44,7 +44,7 @@ def test_a_run_whose_worker_is_killed_three_times_is_lost_and_goes_on_when_retri
             worker = command(tmp_path, "worker --device cpu --threads 1")
             assert running(store).id == first.id
             worker.kill()
-            worker.communicate()
+            worker.wait()
             store.reap()
         assert (store.job(first.id).state, store.job(first.id).attempts) == ("lost", 3)
         assert {job.state for job in store.jobs()[1:]} == {"failed"}
@@ -64,7 +64,7 @@ def test_a_run_that_is_killed_goes_on_and_equals_an_undisturbed_one(tmp_path):
             process = command(homes[0], line)
             running(store, lambda job, begun=begun: job.id >= begun and job.progress > 0)
             process.kill()
-            process.communicate()
+            process.wait()
         assert [command(home, line).wait(LONG) for home in homes] == [0, 0]
         expected = {one.key: essence(one) for one in other.results()}
         assert {one.key: essence(one) for one in store.results()} == expected and expected
