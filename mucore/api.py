@@ -520,31 +520,24 @@ def results(
 
 @_door
 def export(
-    format: Literal["csv", "latex", "markdown"] = "csv",
+    format: Literal["csv", "latex", "markdown", "json"] = "csv",
     *,
+    means: bool = False,
     metrics: str | Sequence[str] = (),
     caption: str | None = None,
     pack: str | Path | None = None,
     home: str | Path | None = None,
     **filters: Any,
 ) -> str:
-    """Stored results as the text of a table, which `mucore export` writes: all columns as CSV; as
-    LaTeX, with a `caption`, or Markdown those that tell rows apart. What is left open is as for
-    `results`. Raises `BadValue` where nothing matches.
+    """Stored results as the text of a table, which `mucore export` writes (`export.text`). What is
+    left open is as for `results`.
     """
-    from mucore.cli.printing import HEADLINE
-    from mucore.export import tables
+    from mucore.export.text import text
 
-    if format not in (known := ("csv", "latex", "markdown")):
-        raise UnknownName("format of a table", format, known)
     chosen = _names("metrics", metrics)
-    frame = results(metrics=chosen, pack=pack, home=home, **filters)
-    if frame.empty:
-        raise BadValue("No result matches, so there is nothing to export. See mu.results().")
-    if format == "csv":
-        return tables.to_csv(frame)
-    narrow = tables.compact_frame(frame, chosen or HEADLINE)
-    return tables.to_latex(narrow, caption) if format == "latex" else tables.to_markdown(narrow)
+    filters = _filters(filters, "method")
+    with _opened(pack, home) as store:
+        return text(store, format, means=means, metrics=chosen, caption=caption, **filters)
 
 
 @_door

@@ -54,7 +54,7 @@ def test_what_is_stored_comes_back_as_a_frame_and_as_a_table(tmp_path):
     assert [*stored["key"]] == [*frame.loc[frame["method"] == "ssd", "key"]]
     assert [*stored.columns[-4:]] == ["fa", "fa_gap", "ta", "ta_gap"]
     text = mu.export("latex", home=tmp_path, metrics="ta", caption="Ours")
-    assert "Ours" in text and text.count("ssd") == 1 and "\\begin" in text
+    assert "Ours" in text and text.count("SSD") == 1 and "\\begin" in text
     assert len(mu.export(home=tmp_path).splitlines()) == 1 + len(mu.results(home=tmp_path))
     wrong: list[dict[str, Any]] = [{"format": "html"}, {"method": "nobody"}, {"colour": "red"}]
     for each in wrong:

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from mucore import catalog
 from mucore.cli.base import Device, Json, comparison_id, end_progress, open_home, progress
 from mucore.cli.flags import split_names
-from mucore.cli.printing import HEADLINE, print_results, print_table, size, to_json
+from mucore.cli.printing import print_results, print_table, size, to_json
 from mucore.errors import BadValue
 
 if TYPE_CHECKING:
@@ -101,35 +101,23 @@ def export(
     means
         csv of means over seeds, with half of the 95 % intervals.
     metrics
-        Metric ids, separated by commas; default: all for csv, otherwise the accuracies,
-        attacks and RTE.
+        Metric ids, separated by commas; default: all for csv, otherwise those that verdicts rest
+        on, and RTE.
     output
         A file instead of stdout.
     caption
         Caption of the LaTeX table.
     """
-    from mucore.export import records, tables
+    from mucore.export.text import text
 
     chosen = split_names([metrics]) if metrics else []
     with open_home() as store:
-        filtered = (filters or Filters()).resolve(store)
-        if store.summaries(**filtered).empty:
-            raise BadValue(
-                "No result matches, so there is nothing to export. See `python -m mucore results`."
-            )
-        if format == "json":
-            text = to_json(records.document(store, **filtered), indent=2) + "\n"
-        elif format == "csv" and not means:
-            frame = tables.comparison_frame(store, metrics=chosen or None, **filtered)
-            text = tables.to_csv(frame)
-        else:
-            named = chosen or [card.id for card in catalog.metrics() if card.id in HEADLINE]
-            table = tables.results_table(store, metrics=named, **filtered)
-            text = tables.write(table, format, caption)
+        wanted = (filters or Filters()).resolve(store)
+        found = text(store, format, means=means, metrics=chosen, caption=caption, **wanted)
     if output is None:
-        print(text, end="")
+        print(found, end="")
     else:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(found, encoding="utf-8")
         print(f"Written to {output}.", file=sys.stderr)
 
 

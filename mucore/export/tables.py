@@ -272,7 +272,7 @@ def results_table(store: Store, *, metrics: Sequence[str] = (), **filters: Any) 
                 "method": line,
                 "seeds": mine["training_seed"].nunique(),
                 "verdict": f"{said.said}{'?' if said.provisional else ''}" if said else "",
-                "distance": one.distance if one is not None else math.nan,
+                "distance": math.nan if one is None or one.distance is None else one.distance,
                 **{
                     column: number
                     for name in chosen
