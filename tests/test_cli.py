@@ -294,7 +294,7 @@ def test_a_comparison_from_plan_to_export(home, capsys):
     capsys.readouterr()
     assert cli.main(["gc"]) == 0
     kinds = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[1:] if line}
-    assert "Numbers do not need it" in kinds["logs"] and "It stays" in kinds["database"]
+    assert "no run is running" in kinds["logs"] and "It stays" in kinds["database"]
 
 
 def test_a_failed_run_is_told_and_fails_the_command(home, capsys):
@@ -349,7 +349,7 @@ def test_ctrl_c_cancels_what_waits_and_keeps_what_is_done(home):
 
 
 def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, capsys):
-    monkeypatch.setattr("mucore.store.engine.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("mucore.store.database.BUSY_SECONDS", 0.1)
     open_store(home).close()
     holder = sqlite3.connect(home / "store.sqlite", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

@@ -97,16 +97,18 @@ class Elsewhere:
 
     def local(self, name: str) -> Path:
         if not self._copies.exists(name):
-            self._copies.write(name, self._asked(lambda: self._files.cat_file(self._at(name))))
+            self._copies.write(name, self._fetched(name))
         return self._copies.local(name)
 
     def read(self, name: str) -> bytes:
+        if name == MARK:  # which copy is whose cannot be told
+            return self._fetched(name)
         try:
             return self.local(name).read_bytes()
-        except Unreachable:
+        except (Unreachable, FileNotFoundError):
             raise
         except OSError:  # this machine has no room for a copy
-            return self._asked(lambda: self._files.cat_file(self._at(name)))
+            return self._fetched(name)
 
     def write(self, name: str, content: bytes) -> None:
         self._asked(lambda: self._files.pipe_file(self._at(name), content))
@@ -127,6 +129,9 @@ class Elsewhere:
     def remove(self, at: str) -> None:
         self._copies.remove(at)
         self._asked(lambda: self._files.rm_file(f"{self._root}/{at}"))
+
+    def _fetched(self, name: str) -> bytes:
+        return self._asked(lambda: self._files.cat_file(self._at(name)))
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{_inside(name)}"

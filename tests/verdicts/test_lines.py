@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import full_store, make_result
+from builders import make_result
 
 from mucore.export import records, tables
 from mucore.store import open_store
 from mucore.store.rows import Result
-from mucore.verdicts import judge, judge_runs, judge_stored, looked_at, rules_of, runs_of
+from mucore.verdicts import judge, judge_runs, judge_stored, rules_of, runs_of
 
 SEEDS = (0, 1, 2)
 COUNTS = {
@@ -249,21 +249,6 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
     assert content["distance"] == pytest.approx(judged[run_of.key].distance)
     retrain = next(each for each in results if each.spec["method"] == "retrain")
     assert records.describe(retrain, judged=judged[retrain.key])["verdict"] is None
-
-
-def test_brief_records_are_enough_for_every_verdict(tmp_path):
-    with full_store(tmp_path) as store:
-        whole = store.results()
-        brief = store.results(metrics=looked_at(), brief=True)
-        assert judge(brief) == judge(whole)
-        assert any(not one.versions for one in brief) and all(one.versions for one in whole)
-        for one, other in zip(brief, whole, strict=True):
-            assert (one.key, one.spec, one.notes, one.flags) == (
-                other.key,
-                other.spec,
-                other.notes,
-                other.flags,
-            )
 
 
 def changed(result: Result, **spec) -> Result:
