@@ -15,7 +15,6 @@ from dashboard.text import units
 from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape
 from mucore import unforeseen
-from mucore.errors import BadValue
 from mucore.runner.estimate import Left
 from mucore.store.rows import Job, JobState
 
@@ -141,6 +140,7 @@ def guarded_page():
     import streamlit as st
 
     from dashboard.widgets import messages
+    from mucore.errors import BadValue
 
     logging.getLogger("dashboard.widgets.messages").disabled = True
     with messages.guarded():
@@ -163,6 +163,7 @@ def callback_page():
 
     from dashboard import state
     from dashboard.widgets import messages
+    from mucore.errors import BadValue
 
     def act(failure):
         with messages.kept("what_failed", "It failed: "):
