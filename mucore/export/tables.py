@@ -285,6 +285,7 @@ def results_table(store: Store, *, metrics: Sequence[str] = (), **filters: Any) 
             }
         )
     table = in_order(pd.DataFrame(rows)).rename(columns={"setting": "scenario"})
+    table["distance"] = table["distance"].astype(float)
     for column, card in (("scenario", catalog.scenario), ("method", catalog.method)):
         table[column] = [_titled(name, card) for name in table[column]]
     return table
