@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from mucore.cli.base import FAILED, Device
 from mucore.errors import BadValue
 
 
 def bench(
     *,
-    gpu: Annotated[
-        bool, Parameter(negative="", help="Training and ten methods on a CUDA GPU.")
-    ] = False,
-    peers: Annotated[
-        bool, Parameter(negative="", help="Methods beside torchunlearn's, where it is installed.")
-    ] = False,
-    quick: Annotated[
-        bool, Parameter(negative="", help="Tiny data: a check of the script, not figures to quote.")
-    ] = False,
-    write: Annotated[bool, Parameter(negative="", help="Write docs/benchmarks.md.")] = False,
+    gpu: bool = False,
+    peers: bool = False,
+    quick: bool = False,
+    write: bool = False,
     device: Device = "auto",
 ) -> int:
     """Measure the speed that the project promises: training, evaluation, store, start of the
     command line. Or, by a flag, something else.
+
+    Parameters
+    ----------
+    gpu
+        Training and ten methods on a CUDA GPU.
+    peers
+        Methods beside torchunlearn's, where it is installed.
+    quick
+        Tiny data: a check of the script, not figures to quote.
+    write
+        Write docs/benchmarks.md.
     """
     if gpu and peers:
         raise BadValue("One thing is measured at a time, but got --gpu and --peers.")

@@ -36,15 +36,22 @@ app = cyclopts.App(
 @app.command
 def up(
     *,
-    workers: Annotated[int, WHOLE, Parameter(help="How many.")],
-    gpus_per_worker: Annotated[
-        float, Parameter(help="1, a part of one such as 0.5, or 0: the CPU.")
-    ] = 1.0,
-    cpus_per_worker: Annotated[int, WHOLE, Parameter(help="CPUs, which are threads, of each.")] = 4,
+    workers: Annotated[int, WHOLE],
+    gpus_per_worker: float = 1.0,
+    cpus_per_worker: Annotated[int, WHOLE] = 4,
     address: Address = "auto",
 ) -> int:
     """Start workers, which stay until `cluster down`, whatever becomes of this program. They take
     jobs from the store that MUCORE_STORE_URL names here.
+
+    Parameters
+    ----------
+    workers
+        How many.
+    gpus_per_worker
+        1, a part of one such as 0.5, or 0: the CPU.
+    cpus_per_worker
+        CPUs, which are threads, of each.
     """
     from mucore.cluster.crew import check
 
@@ -81,22 +88,17 @@ def scale(workers: Annotated[int, WHOLE], *, address: Address = "auto") -> int:
 
 
 @app.command
-def down(
-    *,
-    now: Annotated[
-        bool,
-        Parameter(
-            negative="",
-            help="End the processes at once; their runs are found dead and go on from their last "
-            "checkpoints elsewhere.",
-        ),
-    ] = False,
-    finish: Annotated[
-        float, Parameter(help="Let current runs finish, for up to this many seconds.")
-    ] = 0.0,
-    address: Address = "auto",
-) -> int:
-    """End all workers. Runs in hand go back to the queue with their checkpoints."""
+def down(*, now: bool = False, finish: float = 0.0, address: Address = "auto") -> int:
+    """End all workers. Runs in hand go back to the queue with their checkpoints.
+
+    Parameters
+    ----------
+    now
+        End the processes at once; their runs are found dead and go on from their last
+        checkpoints elsewhere.
+    finish
+        Let current runs finish, for up to this many seconds.
+    """
     if not 0 <= finish <= 10**7:
         raise BadValue(f"--finish must be a number of seconds from 0, not {finish}.")
     with _crew(address) as crew:

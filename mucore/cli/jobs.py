@@ -7,8 +7,6 @@ import math
 import time
 from typing import TYPE_CHECKING, Annotated, get_args
 
-from cyclopts import Parameter
-
 from mucore.cli.base import WAITING_SECONDS, WHOLE, Device, Json, comparison_id, open_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
@@ -24,21 +22,24 @@ MOST_THREADS = 4096
 def worker(
     *,
     device: Device = "auto",
-    threads: Annotated[int | None, WHOLE, Parameter(help="CPU threads; default: all.")] = None,
-    idle_exit: Annotated[
-        float | None, Parameter(help="End after this many seconds without work; default: never.")
-    ] = None,
-    parent_pid: Annotated[
-        int | None,
-        WHOLE,
-        Parameter(help="End when this process is gone and nothing is left to do."),
-    ] = None,
-    job: Annotated[
-        int | None, WHOLE, Parameter(help="Take this job alone, if it still waits, and end.")
-    ] = None,
+    threads: Annotated[int | None, WHOLE] = None,
+    idle_exit: float | None = None,
+    parent_pid: Annotated[int | None, WHOLE] = None,
+    job: Annotated[int | None, WHOLE] = None,
 ) -> None:
     """Take queued jobs and compute them until stopped. Ctrl-C gives the job in hand back to the
     queue, and so does SIGTERM.
+
+    Parameters
+    ----------
+    threads
+        CPU threads; default: all.
+    idle_exit
+        End after this many seconds without work; default: never.
+    parent_pid
+        End when this process is gone and nothing is left to do.
+    job
+        Take this job alone, if it still waits, and end.
     """
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise BadValue(f"--threads must be a whole number from 1 to {MOST_THREADS}, not {threads}.")
@@ -81,22 +82,23 @@ def _open_when_possible() -> Store:
 
 def jobs(
     *,
-    state: Annotated[
-        list[str] | None,
-        Parameter(
-            help="queued, running, done, failed, cancelled or lost; default: all.", negative=""
-        ),
-    ] = None,
+    state: list[str] | None = None,
     comparison: str | None = None,
-    limit: Annotated[int, WHOLE, Parameter(help="Most rows.")] = 50,
-    log: Annotated[
-        int | None,
-        WHOLE,
-        Parameter(help="The end of the log of this job, wherever it ran, in place of the list."),
-    ] = None,
+    limit: Annotated[int, WHOLE] = 50,
+    log: Annotated[int | None, WHOLE] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the queue: what waits, runs, and how it ended."""
+    """Show the queue: what waits, runs, and how it ended.
+
+    Parameters
+    ----------
+    state
+        queued, running, done, failed, cancelled or lost; default: all.
+    limit
+        Most rows.
+    log
+        The end of the log of this job, wherever it ran, in place of the list.
+    """
     from mucore.store.rows import JobState
 
     names = split_names(state or [])
@@ -132,13 +134,14 @@ def _words(job: Job) -> str:
     return job.error or ""
 
 
-def cancel(
-    job: Annotated[
-        list[int], WHOLE, Parameter(help="Job numbers, as `jobs` shows them.", negative="")
-    ],
-) -> None:
+def cancel(job: Annotated[list[int], WHOLE]) -> None:
     """Cancel queued jobs at once and running ones at their next step, with the runs that wait for
     them.
+
+    Parameters
+    ----------
+    job
+        Job numbers, as `jobs` shows them.
     """
     with open_home() as store:
         numbers = [*job, *(one.id for one in store.waiting_for(job))]
@@ -151,12 +154,14 @@ def cancel(
         print(f"Job {changed.id} {state}: {changed.label}")
 
 
-def retry(
-    job: Annotated[
-        list[int], WHOLE, Parameter(help="Job numbers, as `jobs` shows them.", negative="")
-    ],
-) -> None:
-    """Queue failed, cancelled or lost jobs again."""
+def retry(job: Annotated[list[int], WHOLE]) -> None:
+    """Queue failed, cancelled or lost jobs again.
+
+    Parameters
+    ----------
+    job
+        Job numbers, as `jobs` shows them.
+    """
     with open_home() as store:
         for number in job:
             print(f"Job {number} is queued again as job {store.retry(number).id}.")

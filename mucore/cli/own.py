@@ -48,15 +48,20 @@ def evaluate(
     preprocess: Pixels = "",
     head: Layer = "",
     batch_size: Annotated[int, WHOLE] = 256,
-    out: Annotated[Path | None, Parameter(help="A pack of it, a file that ends in .zip.")] = None,
-    keep: Annotated[
-        bool, Parameter(negative="", help="Put it among the home's results, for the pages.")
-    ] = False,
+    out: Path | None = None,
+    keep: bool = False,
     device: Device = "auto",
     as_json: Json = False,
 ) -> None:
     """Judge networks that were unlearned elsewhere, from their files: metrics, gaps to Retrain, a
     verdict. Nothing is stored, but with --out or --keep.
+
+    Parameters
+    ----------
+    out
+        A pack of it, a file that ends in .zip.
+    keep
+        Put it among the home's results, for the pages.
     """
     import mucore.api as mu
     from mucore import datasets

@@ -80,42 +80,35 @@ def run(
     name: str,
     /,
     *,
-    division: Annotated[
-        str, Parameter(help="Where settings come from: authors or tuned.")
-    ] = "authors",
-    methods: Annotated[
-        list[str] | None,
-        Parameter(
-            negative="",
-            consume_multiple=True,
-            help="Method ids or files of methods (mine.py), separated by commas or spaces; "
-            "default: all.",
-        ),
-    ] = None,
-    jobs: Annotated[int, WHOLE, Parameter(help="Processes, of one thread each.")] = 1,
-    out: Annotated[
-        Path | None,
-        Parameter(help="The pack: a folder, or a file that ends in .zip. Default: NAME-DIVISION."),
-    ] = None,
-    features: Annotated[
-        bool,
-        Parameter(
-            negative="",
-            help="Features go into the pack as well, which makes it several times as "
-            "large; then what rests on them can be verified, too.",
-        ),
-    ] = False,
-    plan_only: Annotated[
-        bool,
-        Parameter(name="--plan", negative="", help="Say what would be run and how long, and stop."),
-    ] = False,
-    pack_only: Annotated[
-        bool, Parameter(negative="", help="Run nothing; write the pack of what is there.")
-    ] = False,
+    division: str = "authors",
+    methods: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    jobs: Annotated[int, WHOLE] = 1,
+    out: Path | None = None,
+    features: bool = False,
+    plan_only: Annotated[bool, Parameter(name="--plan")] = False,
+    pack_only: bool = False,
     device: Device = "auto",
 ) -> int:
     """Run a division of a suite and write its pack: rows, predictions, and what is missing and why.
     Goes on where it was when it is started again.
+
+    Parameters
+    ----------
+    division
+        Where settings come from: authors or tuned.
+    methods
+        Method ids or files of methods (mine.py), separated by commas or spaces; default: all.
+    jobs
+        Processes, of one thread each.
+    out
+        The pack: a folder, or a file that ends in .zip. Default: NAME-DIVISION.
+    features
+        Features go into the pack as well, which makes it several times as large; then what
+        rests on them can be verified, too.
+    plan_only
+        Say what would be run and how long, and stop.
+    pack_only
+        Run nothing; write the pack of what is there.
     """
     from mucore.runner.together import check_jobs
     from mucore.suite import run as suites
@@ -275,14 +268,16 @@ def _progress(done: int, of: int) -> None:
 
 
 @app.command
-def board(
-    packs: Annotated[list[Path], Parameter(help="Packs of one suite, folders or zips.")],
-    /,
-    *,
-    out: Annotated[Path, Parameter(help="The folder of the site.")],
-) -> int:
+def board(packs: list[Path], /, *, out: Path) -> int:
     """Verify packs and show them as a static site: methods by division and task, verdicts, noise,
     cost, and the evidence of each line.
+
+    Parameters
+    ----------
+    packs
+        Packs of one suite, folders or zips.
+    out
+        The folder of the site.
     """
     from mucore.suite.site import publish
 
@@ -294,15 +289,14 @@ def board(
 
 
 @app.command
-def repeat(
-    pack: Path,
-    /,
-    *,
-    key: Annotated[str, Parameter(help="The run's key, or its first letters.")],
-    device: Device = "auto",
-    as_json: Json = False,
-) -> int:
-    """Run one line of a pack again, from the training of its original on, and compare."""
+def repeat(pack: Path, /, *, key: str, device: Device = "auto", as_json: Json = False) -> int:
+    """Run one line of a pack again, from the training of its original on, and compare.
+
+    Parameters
+    ----------
+    key
+        The run's key, or its first letters.
+    """
     from mucore.engine.run import Callbacks
     from mucore.suite.pack import opened
     from mucore.suite.repeat import repeat as again

@@ -38,42 +38,35 @@ if TYPE_CHECKING:
 def tune(
     task: TaskOptions,
     *,
-    changes: Annotated[
-        list[str] | None,
-        Parameter(
-            name="--set",
-            negative="",
-            help="scenario.KEY=VALUE or recipe.KEY=VALUE; may be repeated.",
-        ),
-    ] = None,
-    trials: Annotated[
-        int,
-        WHOLE,
-        Parameter(help="Settings that are tried at most, the authors' first, for each method."),
-    ] = 60,
-    seed: Annotated[
-        int, WHOLE, Parameter(help="First of the three seeds on which a setting is judged.")
-    ] = 100,
-    cap: Annotated[
-        float, Parameter(help="What a trial may take at most, as a share of Retrain's work.")
-    ] = 1 / 3,
-    jobs: Annotated[
-        int, WHOLE, Parameter(help="Processes that search at once, one thread each.")
-    ] = 1,
-    studies: Annotated[
-        str, Parameter(help="Folder of the study files (default: studies in the home).")
-    ] = "",
-    plan_only: Annotated[
-        bool,
-        Parameter(
-            name="--plan", negative="", help="Say what would be searched and how long, and stop."
-        ),
-    ] = False,
+    changes: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    trials: Annotated[int, WHOLE] = 60,
+    seed: Annotated[int, WHOLE] = 100,
+    cap: float = 1 / 3,
+    jobs: Annotated[int, WHOLE] = 1,
+    studies: str = "",
+    plan_only: Annotated[bool, Parameter(name="--plan")] = False,
     device: Device = "auto",
     as_json: Json = False,
 ) -> int:
     """Search settings of methods for a task: what uses up least of the verdict's margin on three
     seeds of validation data wins. Goes on where it was when it is started again.
+
+    Parameters
+    ----------
+    changes
+        scenario.KEY=VALUE or recipe.KEY=VALUE; may be repeated.
+    trials
+        Settings that are tried at most, the authors' first, for each method.
+    seed
+        First of the three seeds on which a setting is judged.
+    cap
+        What a trial may take at most, as a share of Retrain's work.
+    jobs
+        Processes that search at once, one thread each.
+    studies
+        Folder of the study files (default: studies in the home).
+    plan_only
+        Say what would be searched and how long, and stop.
     """
     from mucore.runner.together import check_jobs
     from mucore.tuning.plan import FOLDER, plan, studies_of, wish_of
