@@ -76,9 +76,10 @@ def enter(page: str) -> None:
     """Called by app.py before the page: the widgets of another page, which may share parameter
     names, are forgotten, and an address that says nothing gets what the reader chose before.
     """
-    # a link of a page to itself leaves the browser's address as it was
-    st.query_params.from_dict(address())
-    if st.session_state.get(_PAGE) != page:
+    if st.session_state.get(_PAGE) == page:
+        # a link of a page to itself leaves the browser's address as it was
+        st.query_params.from_dict(address())
+    else:
         for key in [
             key
             for key in st.session_state

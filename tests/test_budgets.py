@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # At most so many, by place: lowered with each removal, raised for nobody.
-MOST = {"mucore": 44_300, "dashboard": 20_500, "scripts": 2_000, "tests": 40_200}
+MOST = {"mucore": 37_100, "dashboard": 20_500, "scripts": 2_000, "tests": 37_600}
 
 
 def lines_of_code(text: str) -> int:

@@ -127,7 +127,7 @@ WRONG: list[tuple[str, str, dict[str, Any]]] = [
     ("retrain makes nothing", "retrain", {}),
     ("no parameter 'lrr'. Did you mean lr?", "finetune", {"lrr": 1}),
     ("epochs must be at least 0", "finetune", {"recipe": {"epochs": -1}}),
-    ("no field 'epoch'", "finetune", {"recipe": {"epoch": 3}}),
+    ("no field of a recipe named 'epoch'", "finetune", {"recipe": {"epoch": 3}}),
     ("cuda:99", "finetune", {"device": "cuda:99"}),
     ("forget names", "finetune", {"forget": [900]}),
     ("Give validation=", "duck", {"validation": None}),

@@ -36,11 +36,11 @@ def test_a_forgotten_class_is_drawn(demo: Application, page: Page) -> None:
     expect(rows).to_have_count(10)
     expect(rows.nth(0).locator("th")).to_have_class("gone")
     # it opens on a zero, which Retrain has never learned
-    expect(said).to_have_text(re.compile(r"^Original says 0 \(\d+%\), Retrain [^0] "))
+    expect(said).to_have_text(re.compile(r"^Original says 0 \(\d+\s%\), Retrain [^0] "))
 
     page.get_by_role("button", name="Clear").click()
     draw(page, *THREE, *THREE_ON)
-    expect(said).to_have_text(re.compile(r"^Original says 3 \(\d+%\)"))
+    expect(said).to_have_text(re.compile(r"^Original says 3 \(\d+\s%\)"))
     expect(page.locator(".near figure")).to_have_count(12)
     assert json.loads(page.locator(".board").get_attribute("data-latencies") or "[]")
 

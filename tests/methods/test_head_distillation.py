@@ -45,7 +45,7 @@ def test_only_the_last_layer_changes(name: toy.Name):
 
 
 def test_it_is_refused_where_no_class_goes():
-    with pytest.raises(BadValue, match="class_wise"):
+    with pytest.raises(BadValue, match="whole classes"):
         make_spec(
             dataset="digits",
             model="mlp",

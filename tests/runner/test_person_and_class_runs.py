@@ -100,7 +100,7 @@ def test_persons_are_forgotten_as_a_whole(session, people, scenario, parameters,
 
 
 def test_a_person_of_the_test_set_and_data_without_persons_are_refused(session, people):
-    with pytest.raises(BadValue, match="these are in validation or test too: 3"):
+    with pytest.raises(BadValue, match=r"training images alone .* got \[3\]"):
         execute(spec(people, "identities", persons=[3]), session)
     with pytest.raises(BadValue, match="does not say who is on its images"):
         execute(spec("digits", "identities"), session)

@@ -260,7 +260,7 @@ def test_bad_parameters_get_a_sentence(scenario: str, values: dict, sentence: st
         (
             "top_classes",
             {"downstream": "cifar10"},
-            r"the shape \[1, 8, 8\] of digits, but those of cifar10 have \[3, 32, 32\]",
+            r"the shape \(1, 8, 8\) of digits, but those of cifar10 have \(3, 32, 32\)",
         ),
         ("random_classes", {"n": 10}, "would forget 10 of the 10 classes of digits"),
     ],

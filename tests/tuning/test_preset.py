@@ -140,7 +140,7 @@ def test_another_amount_or_recipe_is_another_task(home, capsys):
     flags = ["--methods", "finetune", "--method-preset", "tuned", "--budget", "0.4"]
     where = ["--dataset", USUAL["dataset"], "--model", USUAL["model"], "--scenario", "one_class"]
     assert cli.main(["plan", *where, *flags]) == 0
-    assert tells(capsys.readouterr().err, "forget set", "scenario.budget=0.5")
+    assert tells(capsys.readouterr().err, "finetune", "scenario.budget=0.5")
 
 
 def test_a_later_request_is_another_task_and_so_is_an_uploaded_original(home):
