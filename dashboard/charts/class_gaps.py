@@ -11,8 +11,7 @@ from dashboard.frames import NOISE
 from dashboard.text.labels import number
 
 PRINTED = 12  # classes up to which every cell shows its number
-# points at which the colour is full, at least: smaller gaps never look like outliers
-SMALLEST_LIMIT = 10.0
+FULL = 10.0  # points at which the colour is full: one class that is gone hides no other gap
 
 
 def draw(gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool) -> go.Figure:
@@ -20,7 +19,6 @@ def draw(gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool) -> go
     good as Retrain. Above them stands the 95 % band of Retrains of other seeds, if any: `halves`
     by class.
     """
-    limit = max(SMALLEST_LIMIT, gaps.abs().max(axis=None))
     text = gaps.map(lambda gap: number(gap / 100, "percent", signed=True))
     cells = gaps
     if not halves.empty:
@@ -34,7 +32,7 @@ def draw(gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool) -> go
             cells.columns,
             cells.index,
             text.to_numpy(),
-            span=(-limit, limit),
+            span=(-FULL, FULL),
             what="points",
             hover="<b>%{y}</b><br>%{x}: %{text} points",
             dark=dark,
