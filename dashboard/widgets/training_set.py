@@ -124,7 +124,7 @@ def _training(dataset: str, changed: tuple[int, ...]) -> Training:
 def stamp(path: str) -> tuple[int, ...]:
     """What tells whether files have changed, without reading them."""
     files = images.Place(Path(path)).paths if Path(path).is_dir() else [Path(path)]
-    states = [file.stat() for file in files]
+    states = [file.stat() for file in files if file.exists()]  # a link may lead nowhere
     return (
         len(states),
         sum(each.st_size for each in states),

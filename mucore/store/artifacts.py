@@ -13,7 +13,7 @@ import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.retry import awaited, patient
-from mucore.store.storage import Folder, Listed, Storage
+from mucore.store.storage import MARK, Folder, Listed, Storage, Unreachable, mark_of
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
 KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}
@@ -36,12 +36,13 @@ class MissingFile(BadFile):
 
 class Artifacts:
     """The files in `storage`. `read_only` is the sentence that says why nothing can be written, if
-    so.
+    so; `mark` is what the storage's mark says, where it has to have one.
     """
 
     def __init__(self, storage: Storage | Path, *, read_only: str | None = None):
         self.storage: Storage = Folder(storage) if isinstance(storage, Path) else storage
         self.read_only = read_only
+        self.mark = ""
 
     def put_arrays(self, arrays: Mapping[str, np.ndarray]) -> str:
         """Store named arrays of numbers (any shape); returns the artifact's name."""
@@ -168,7 +169,7 @@ class Artifacts:
     def exists(self, name: str) -> bool:
         """Raises `StoreError` where that cannot be told now."""
         try:
-            return self.storage.exists(_known(name))
+            return self.storage.exists(_known(name)) or self._lost()
         except OSError as error:
             raise self._unreachable(error) from error
 
@@ -239,6 +240,7 @@ class Artifacts:
         try:
             content = self.storage.read(name)
         except FileNotFoundError:
+            self._lost()
             raise MissingFile(
                 f"The artifact {name} is not in {self.storage}: it was removed to save space. Run "
                 "the job again to get it."
@@ -251,6 +253,15 @@ class Artifacts:
                 "Delete the file and run the job again."
             )
         return content
+
+    def _lost(self) -> Literal[False]:
+        """Raise `StoreError` where a file is missing because its storage is: a folder that is not
+        mounted now, say.
+        """
+        if self.mark and mark_of(self.storage) != self.mark:
+            error = Unreachable(f"{MARK} does not say {self.mark} there")
+            raise self._unreachable(error) from error
+        return False
 
     def _unreachable(self, error: OSError) -> StoreError:
         return StoreError(

@@ -156,6 +156,14 @@ def _inside(name: str) -> str:
     return name if name == MARK else f"{name[:2]}/{name}"
 
 
+def mark_of(storage: Storage) -> str:
+    """What a storage's mark says; "" where it has none."""
+    try:
+        return storage.read(MARK).decode().strip()
+    except FileNotFoundError:
+        return ""
+
+
 def storage_of(home: Path, url: str | None = None) -> Storage:
     """Of a store's files: `<home>/artifacts` without `url`, else what the address names:
     `file:///shared/folder`, `s3://bucket/prefix`, or another that fsspec knows.

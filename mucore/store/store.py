@@ -20,7 +20,7 @@ from mucore.store.comparisons import Comparisons
 from mucore.store.jobs import Jobs
 from mucore.store.results import Results
 from mucore.store.retention import Needed, needed_by_jobs
-from mucore.store.storage import MARK, Folder, Storage, storage_of
+from mucore.store.storage import MARK, Folder, Storage, mark_of, storage_of
 from mucore.store.talks import Talks
 from mucore.store.workers import Workers
 from mucore.userfiles import paths
@@ -108,11 +108,11 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
                 with self.write() as connection:
                     known = connection.execute(number).scalar()  # another was faster
                     if known is None:
-                        known = int(_mark(storage) or secrets.randbits(62))
+                        known = int(mark_of(storage) or secrets.randbits(62))
                         connection.execute(sa.insert(info).values(name=_FILES, value=known))
                         # before the number counts, so that nobody finds the storage without it
                         storage.write(MARK, str(known).encode())
-            found = _mark(storage)
+            found = mark_of(storage)
         if found != str(known):
             raise StoreError(
                 f"The files of the store {self.where} are not those in {storage}. Everyone who "
@@ -120,6 +120,7 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
                 "or their address with MUCORE_ARTIFACTS. If they were removed on purpose, "
                 f"write {known} into {storage}/{MARK}."
             )
+        self.artifacts.mark = found
 
     def disk_use(self) -> dict[str, int]:
         """Bytes of everything in the home by kind, the keys of `REMOVAL`, with the artifacts where
@@ -199,13 +200,6 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
             (result.c.outputs, results if policy == "numbers" else none),
             (model.c.weights, none if policy == "all" or needed.every_model else other_models),
         ]
-
-
-def _mark(storage: Storage) -> str:
-    try:
-        return storage.read(MARK).decode().strip()
-    except FileNotFoundError:
-        return ""
 
 
 def _bytes(path: Path) -> int:

@@ -237,7 +237,7 @@ def _compare(
         else:
             found.numbers += there is not None
         if not alike(there, now):
-            found.add(result, f"{what} is {there} in the pack and {now} computed again.")
+            return found.add(result, f"{what} is {there} in the pack and {now} computed again.")
 
 
 def alike(there: float | None, here: float | None) -> bool:

@@ -94,7 +94,7 @@ def test_a_lesson_keeps_its_step_while_a_reader_looks_elsewhere(filled):
     to(at, "results")
     assert along(at)["lessons"] == {"lesson": ["one-metric"], "step": ["3"]}
     to(at, "lessons")
-    assert at.query_params["step"] == "3" and "Step 3 of" in words_on(at)
+    assert at.query_params["step"] == "3" and "3 · Add what was kept" in words_on(at)
     at.query_params.clear()  # "All lessons"
     at.run()
     assert "lesson" not in at.query_params and "lessons" not in along(at)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from builders import full_results
-from facts import tells
 from pages import figures, fill, open_page, table_html, words_on
 
 from dashboard import frames
@@ -60,18 +59,6 @@ def test_the_address_chooses_scenario_view_order_and_methods(home):
     assert ">TFA</button>" in html and 'data-sort="fa"' in html and 'aria-sort="ascending"' in html
     assert "SalUn" in html and "Gradient ascent" not in html
     assert catalog.scenario("class_wise").question in words_on(at)
-
-
-def test_damaged_results_are_named_where_they_are_left_out(home):
-    fill(home, "full")
-    with open_store(home) as store:
-        broken = store.results(method="salun", scenario="class_wise")[0]
-        with store.write("results") as connection:
-            row = tables.result.c.key == broken.key
-            connection.execute(sa.update(tables.result).where(row).values(metric_numbers="5"))
-    at = open_page("results", scenario="class_wise")
-    assert not at.exception and not at.error
-    assert tells(words_on(at), "result", "left out", broken.key)
 
 
 def test_a_row_opens_its_run_with_the_command_that_repeats_it(home):
