@@ -104,7 +104,8 @@ def _form() -> None:
         )
         if not guests.may("judge a network"):
             return
-        lacking = [name for name in ("unlearned", "model", "forget") if not given[name]]
+        needed = {"unlearned": "Unlearned", "model": "Network", "forget": "Forget list"}
+        lacking = [label for name, label in needed.items() if not given[name]]
         pressed = st.button(
             "Judge it",
             key="judge",
