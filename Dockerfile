@@ -1,10 +1,12 @@
 # The demo, to read, on one port:
 #   docker build -t mucore . && docker run -p 8501:8501 mucore
-# Who reaches it reads; the log has the presenter's address.
+# No test builds it. Who reaches it reads; the log has the presenter's address.
 FROM python:3.12-slim
 WORKDIR /app
 COPY . .
-RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -c constraints.txt -e .
+# an index with PyTorch for CPUs makes a smaller image: --build-arg PIP_EXTRA_INDEX_URL=ADDRESS
+ARG PIP_EXTRA_INDEX_URL
+RUN pip install --no-cache-dir -c constraints.txt -e .
 RUN useradd --create-home reader
 USER reader
 EXPOSE 8501

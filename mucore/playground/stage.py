@@ -10,7 +10,6 @@ import base64
 import logging
 import tempfile
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from mucore.metrics.membership import attack_is_blind, run_attack, split_attack_
 from mucore.playground.film import Film, Shot
 from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scene, Setting, table
 from mucore.runner.execute import unlearn_recorded
+from mucore.runner.kept import Kept
 from mucore.runner.session import Session
 from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import Store
@@ -76,7 +76,7 @@ class Stage:
 
     def __init__(self, home: Path):
         self.home = home
-        self._trained: OrderedDict[tuple, Trained] = OrderedDict()
+        self._trained = Kept(KEPT)
 
     def play(
         self, scene: Scene, *, cancelled: Callable[[], bool] = lambda: False, limit: float = LIMIT
@@ -149,12 +149,7 @@ class Stage:
 
     def trained(self, key: tuple, make: Callable[[], Trained]) -> Trained:
         """From memory, or made now."""
-        if key not in self._trained:
-            self._trained[key] = make()
-        self._trained.move_to_end(key)
-        while len(self._trained) > KEPT:
-            self._trained.popitem(last=False)
-        return self._trained[key]
+        return self._trained.get(key, make)
 
 
 def play(scene: Scene) -> Iterator[Event]:

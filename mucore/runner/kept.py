@@ -15,9 +15,10 @@ MOST = 8
 
 
 class Kept:
-    """The last `MOST` values by what they depend on. Nobody writes to what comes out."""
+    """The last `most` values by what they depend on. Nobody writes to what comes out."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST) -> None:
+        self.most = most
         self._found: OrderedDict[Hashable, object] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -25,6 +26,6 @@ class Kept:
         if key not in self._found:
             self._found[key] = make()
         self._found.move_to_end(key)
-        while len(self._found) > MOST:
+        while len(self._found) > self.most:
             self._found.popitem(last=False)
         return self._found[key]  # ty: ignore[invalid-explicit-return]

@@ -11,10 +11,9 @@ from mucore.runner.session import Session
 from mucore.store import open_store
 
 
-def test_the_last_few_are_kept(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(kept, "MOST", 4)
+def test_the_last_few_are_kept():
     made: list[str] = []
-    found = kept.Kept()
+    found = kept.Kept(4)
     for key in "abcdaeabe":  # "b" was asked for longest ago
         found.get(key, lambda key=key: made.append(key))
     assert made == ["a", "b", "c", "d", "e", "b"]
