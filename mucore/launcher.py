@@ -23,6 +23,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,10 @@ class App:
         self.stop = threading.Event()
         self.server = Child("dashboard", self._start_server, home / "logs" / "server.log")
         log = home / "logs" / "workers.log"
-        self.workers = [Child("worker", self._start_worker, log) for _ in range(options.workers)]
+        self.workers = [
+            Child("worker", partial(self._start_worker, number), log)
+            for number in range(options.workers)
+        ]
 
     def run(self) -> int:
         signals.on_end(lambda *_: self.stop.set())
@@ -167,12 +171,13 @@ class App:
 
     # -- workers
 
-    def _start_worker(self) -> subprocess.Popen:
+    def _start_worker(self, number: int) -> subprocess.Popen:
         from mucore.runner.executors import start_worker, threads_of
 
         return start_worker(
             self.store,
             device=self.options.device,
+            number=number,
             threads=threads_of(self.options.workers),
             parent_pid=os.getpid(),
         )
@@ -252,7 +257,11 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--home", help="folder of store and artifacts (default: MUCORE_HOME, else ~/.mucore)"
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps")
+    parser.add_argument(
+        "--device",
+        default="auto",
+        help="auto, cpu, cuda, cuda:1, mps, or several by comma, which the workers share",
+    )
     parser.add_argument(
         "--workers",
         type=_from(0, 64),

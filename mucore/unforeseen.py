@@ -34,15 +34,32 @@ _KNOWN = (_HERE, sysconfig.get_path("stdlib"), "<frozen", "<string")
 
 
 def told(error: Exception, door: str, *, home: Path | None = None) -> MucoreError:
-    """The sentence for an error that reached a door: the error itself where it is one, another for
-    what the machine lacks or a path that cannot be used, else `Unforeseen`, once the traceback was
-    written to the log of `home` (or where temporary files lie, where that cannot be written).
+    """The sentence for an error that reached a door: that of `foreseen`, else `Unforeseen`, once
+    the traceback was written to the log of `home` (or where temporary files lie, where that cannot
+    be written).
+    """
+    if (sentence := foreseen(error)) is not None:
+        return sentence
+    reference = uuid.uuid4().hex[:8]
+    path = _write(error, door, reference, home)
+    where = f"{path} has the details under {reference}" if path else "No log could be written"
+    return Unforeseen(
+        f"Something went wrong that was not foreseen: {type(error).__name__}, {said(str(error))}. "
+        f"What is stored is sound: a record is written whole or not at all. {where}.",
+        reference,
+    )
+
+
+def foreseen(error: Exception) -> MucoreError | None:
+    """The error itself where it is a sentence, another for what the machine lacks or a path that
+    cannot be used, None for a defect of mucore.
     """
     if isinstance(error, MucoreError):
         return error
-    if isinstance(error, MemoryError):
+    if _lacks_memory(error):
         return MucoreError(
-            "This takes more memory than there is. Ask for less at once, or end other programs."
+            "This takes more memory than there is. Choose a smaller batch size or model, another "
+            f"device, or end other programs. The device said: {error}"
         )
     if isinstance(error, OSError) and error.errno in _FULL:
         return StoreError(
@@ -58,13 +75,15 @@ def told(error: Exception, door: str, *, home: Path | None = None) -> MucoreErro
         return BadValue("A path may not hold the character NUL. Take it out.")
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         return BadValue(f"{said(error.object)} is no text. Write it in UTF-8.")
-    reference = uuid.uuid4().hex[:8]
-    path = _write(error, door, reference, home)
-    where = f"{path} has the details under {reference}" if path else "No log could be written"
-    return Unforeseen(
-        f"Something went wrong that was not foreseen: {type(error).__name__}, {said(str(error))}. "
-        f"What is stored is sound: a record is written whole or not at all. {where}.",
-        reference,
+    return None
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Also where torch, which is not imported for this, has no room on a GPU or on the CPU."""
+    text = str(error)
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError)
+        and ("out of memory" in text or "can't allocate memory" in text)
     )
 
 

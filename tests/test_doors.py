@@ -390,6 +390,7 @@ def test_a_page_says_the_number_too(
     ("error", "code"),
     [
         (MemoryError(), 2),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), 2),
         (OSError(28, "No space left on device"), 2),
         (PermissionError(13, "Permission denied", "/home/store"), 2),
         (KeyboardInterrupt(), 130),

@@ -22,6 +22,7 @@ MOST_THREADS = 4096
 def worker(
     *,
     device: Device = "auto",
+    number: Annotated[int, WHOLE] = 0,
     threads: Annotated[int | None, WHOLE] = None,
     idle_exit: float | None = None,
     parent_pid: Annotated[int | None, WHOLE] = None,
@@ -32,6 +33,9 @@ def worker(
 
     Parameters
     ----------
+    number
+        Of several workers, from 0: each takes another of the devices, such as cuda:0,cuda:1, or of
+        all GPUs that auto finds.
     threads
         CPU threads; default: all.
     idle_exit
@@ -65,6 +69,7 @@ def worker(
         work(
             store,
             device=device,
+            number=number,
             only=[only.key] if only is not None else None,
             idle_exit=idle_exit if only is None else 0.0,
             parent_pid=parent_pid,

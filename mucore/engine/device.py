@@ -10,14 +10,20 @@ import torch
 from mucore.errors import BadValue, said
 
 
-def resolve_device(name: str) -> torch.device:
-    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists. Raises `BadValue` with what
-    there is.
+def resolve_device(name: str, number: int = 0) -> torch.device:
+    """`auto`, `cpu`, `cuda`, `cuda:1`, `mps` -> a device that exists; of several (`cuda:0,cuda:1`,
+    and every GPU where `auto` finds some) worker `number`, from 0, takes its own in turn.
+
+    Raises `BadValue` with what there is.
     """
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     there = {"cuda": gpus, "mps": int(torch.backends.mps.is_available()), "cpu": 1}
     if name == "auto":
-        return torch.device(next(kind for kind, count in there.items() if count))
+        kind = next(kind for kind, count in there.items() if count)
+        name = kind if there[kind] == 1 else ",".join(f"{kind}:{n}" for n in range(there[kind]))
+    if "," in name:
+        names = name.split(",")
+        return [resolve_device(each.strip()) for each in names][number % len(names)]
     try:
         device = torch.device(name)
     except RuntimeError:

@@ -22,7 +22,7 @@ from mucore.engine.batch import Batch
 from mucore.engine.data import Samples, Source
 from mucore.engine.run import Run
 from mucore.engine.state import copy_state, hooked, is_finite
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import BadValue
 from mucore.spec import Recipe
 
 BatchNorm = Literal["train", "frozen", "eval"]
@@ -205,7 +205,7 @@ def fit(
     predicts.
 
     A non-finite loss or weight restores the last finite snapshot, sets `run.status` to "diverged"
-    and ends the loop. Raises `MucoreError` where a device runs out of memory.
+    and ends the loop.
     """
     run.check()  # the first optimiser of a process loads seconds' worth of PyTorch
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -326,15 +326,9 @@ def _backward(
 ) -> Tensor:
     """Gradients of the mean loss of a step; gives the loss, detached."""
     lone = any(len(batch) == 1 for batch in batches)
-    try:
-        with _lone_samples(model, run) if lone else contextlib.nullcontext(), run.autocast():
-            loss = loss_function(model, *batches)
-        loss.backward()
-    except torch.OutOfMemoryError as error:
-        raise MucoreError(
-            f"Memory ran out with a batch of {max(len(batch) for batch in batches)}. Choose a "
-            f"smaller batch size or model, or another device. The device said: {error}"
-        ) from error
+    with _lone_samples(model, run) if lone else contextlib.nullcontext(), run.autocast():
+        loss = loss_function(model, *batches)
+    loss.backward()
     return loss.detach()
 
 

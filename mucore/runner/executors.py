@@ -22,18 +22,25 @@ def ensure_workers(
     A worker is detached: it goes on when its starter ends. With `parent_pid` it leaves when that
     process is gone and the queue is empty.
     """
-    missing = count - len(store.workers())
+    missing = max(count - len(store.workers()), 0)
     return [
-        start_worker(store, device=device, threads=threads_of(count), parent_pid=parent_pid)
-        for _ in range(max(missing, 0))
+        start_worker(
+            store, device=device, number=number, threads=threads_of(count), parent_pid=parent_pid
+        )
+        for number in range(count - missing, count)
     ]
 
 
 def start_worker(
-    store: Store, *, device: str = "auto", threads: int | None = None, parent_pid: int | None = None
+    store: Store,
+    *,
+    device: str = "auto",
+    number: int = 0,
+    threads: int | None = None,
+    parent_pid: int | None = None,
 ) -> subprocess.Popen:
-    """Start one detached worker process."""
-    command = ["worker", "--device", device]
+    """Start one detached worker process, the `number`-th from 0 to share the devices."""
+    command = ["worker", "--device", device, "--number", str(number)]
     if threads is not None:
         command += ["--threads", str(threads)]
     if parent_pid is not None:

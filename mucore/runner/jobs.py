@@ -24,6 +24,7 @@ from mucore.store import LostJob, Store
 from mucore.store.lease import process_lives
 from mucore.store.retry import awaited, waiting
 from mucore.store.rows import Job
+from mucore.unforeseen import foreseen
 
 BEAT_SECONDS = 5.0
 LOG_BYTES = 8000  # of the end of a job's log that the store keeps
@@ -74,13 +75,12 @@ def _run(job: Job, store: Store, pulse: Pulse, work: Callable[[], None]) -> str:
         # an interrupted notebook cell: this process lives on, so nobody would find the job dead
         store.release(job.id, worker_id=pulse.worker)
         raise
-    except MucoreError as problem:
-        state, error, trouble = "failed", str(problem), awaited(problem)
-        log.error(error)
     except Exception as problem:
         # the boundary: a defect in one run must not end the worker, and its text must be kept
-        state, error, trouble = "failed", f"{type(problem).__name__}: {problem}", awaited(problem)
-        log.error(traceback.format_exc())
+        sentence = foreseen(problem)
+        state, trouble = "failed", awaited(problem)
+        error = str(sentence or f"{type(problem).__name__}: {problem}")
+        log.error(error if sentence else traceback.format_exc())
     if trouble is not None:
         store.release(job.id, waits_for=trouble, worker_id=pulse.worker)
         log.info("the job goes back to the queue and waits for %s", trouble)

@@ -70,10 +70,12 @@ class Session:
     else comes from the store.
     """
 
-    def __init__(self, store: Store, device: str = "auto", *, gpu_share: float = 1.0):
+    def __init__(
+        self, store: Store, device: str = "auto", *, number: int = 0, gpu_share: float = 1.0
+    ):
         self.store = store
         self.gpu_share = gpu_share  # of its memory; the rest is others'
-        self.device = resolve_device(device)
+        self.device = resolve_device(device, number)
         self.device_name = describe(self.device)
         self.device_id = identity(self.device)
         self.on_checkpoint: Callable[[], None] = lambda: None

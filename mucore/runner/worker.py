@@ -46,6 +46,7 @@ def work(
     store: Store,
     *,
     device: str = "auto",
+    number: int = 0,
     only: Collection[str] | None = None,
     until_done: bool = False,
     idle_exit: float | None = None,
@@ -57,6 +58,7 @@ def work(
 ) -> None:
     """Take jobs until told to stop.
 
+    `number`, from 0: which of several devices (engine/device.py) this worker takes.
     `only`: take jobs with these keys only. `until_done`: return when none of them is queued or
     running any more, whoever runs it. `idle_exit`: return after so many seconds without work.
     `parent_pid`: return when that process is gone and nothing is left to do. `stop`: return as soon
@@ -67,7 +69,7 @@ def work(
     May run in any thread of a process that does something else beside, one at a time: it handles no
     signals (`stop_on_signals` is for a process that is nothing but a worker).
     """
-    session = Session(store, device, gpu_share=gpu_share)
+    session = Session(store, device, number=number, gpu_share=gpu_share)
     remove_left_over(store.home)
     stop, last_job = stop or threading.Event(), last_job or threading.Event()
     if session.device.type == "cpu":

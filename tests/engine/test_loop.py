@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mucore.engine.batch import Batch
 from mucore.engine.loop import Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Progress, Run
-from mucore.errors import Cancelled, MucoreError
+from mucore.errors import Cancelled
 
 SGD = Optimizer(lr=0.05, momentum=0.9, weight_decay=5e-4)
 
@@ -256,15 +256,6 @@ def test_divergence_keeps_the_last_good_epoch():
     fit(model, [Phase(data=data, batch_size=64, loss=loss)], run, epochs=3, optimizer=SGD)
     assert run.status == "diverged" and len(run.losses) == 1
     assert toy.same(model, good)
-
-
-def test_memory_shortage_says_what_to_do():
-    def hungry(model: nn.Module, batch: Batch) -> Tensor:
-        raise torch.OutOfMemoryError("no room")
-
-    phase = Phase(data=toy.request("mlp").retain, batch_size=64, loss=hungry)
-    with pytest.raises(MucoreError, match="batch of 64.*smaller batch size.*no room"):
-        fit(toy.original("mlp"), [phase], Run(seed=0), epochs=1, optimizer=SGD)
 
 
 def test_cancel_is_asked_at_every_step():

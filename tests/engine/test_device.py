@@ -1,0 +1,26 @@
+"""Which device a worker takes, on machines with GPUs that are not there."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from mucore.engine.device import resolve_device
+from mucore.errors import BadValue
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "taken"),
+    [
+        ("auto", 0, ["cpu"] * 4),
+        ("auto", 3, ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]),
+        ("cuda:2, cuda:0", 3, ["cuda:2", "cuda:0", "cuda:2", "cuda:0"]),
+        ("cuda:1", 3, ["cuda:1"] * 4),
+    ],
+)
+def test_workers_share_the_devices_in_turn(name, gpus, taken, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    assert [str(resolve_device(name, number)) for number in range(4)] == taken
+    with pytest.raises(BadValue, match=f"{gpus} CUDA GPUs"):
+        resolve_device("cpu,cuda:3")
