@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mucore.catalog.points import CLASSES, COUNTS
 from mucore.errors import UnknownName
 from mucore.rng import numpy_rng
 
+CLASSES = {"moons": 2, "blobs": 3, "spiral": 2, "xor": 2}  # of each shape
+COUNTS = (240, 60, 240)  # training, validation and test points of a drawn set
 HUES = ("amber", "blue", "green", "pink")  # of the classes, by which they are called
 PLACES = 255  # steps from one end of an axis to the other
 NOISE = 0.07  # standard deviation, in coordinates, of the catalogued sets

@@ -12,7 +12,7 @@ from dashboard.text.labels import MISSING, changes_text, setting_text
 from mucore import catalog
 from mucore.catalog import MethodCard, tuning
 from mucore.catalog.cards import Parameter, TermCard
-from mucore.catalog.ideas import SYNONYMS
+from mucore.catalog.data import synonyms
 from mucore.catalog.tuning import Tuned
 from mucore.spec import FIRST, Recipe, scaled_epochs, stated
 
@@ -72,6 +72,7 @@ def _heading(tuned: Tuned) -> str:
 HIDDEN = (
     "a hidden class. Head distillation hides one behind the last layer and passes for Retrain here."
 )
+_SYNONYMS: Final = synonyms()
 Kind = Literal["idea", "verdict", "metric", "scenario", "method", "dataset", "setting"]
 _WORDS: Final[tuple[tuple[Kind, tuple[TermCard, ...]], ...]] = (
     ("idea", catalog.ideas()),
@@ -196,7 +197,7 @@ def _entry(
     facts: Mapping[str, str],
     synonyms: tuple[str, ...] = (),
 ) -> Entry:
-    synonyms = synonyms or SYNONYMS.get((kind, name), ())
+    synonyms = synonyms or tuple(_SYNONYMS.get(kind, {}).get(name, ()))
     told = {"People also say:": ", ".join(synonyms), **facts}
     shown = {label: text for label, text in told.items() if text}
     return Entry(kind, name, title, meaning, shown, synonyms)

@@ -2,7 +2,7 @@
 
 An icon never stands without its word, and no colour tells a verdict. A question mark after the word
 says that it is an indication: the seeds do not show it yet. Which word a line gets is decided in
-`mucore/verdicts/rule.py`, what it means stands in `mucore/catalog/terms.py`.
+`mucore/verdicts/rule.py`, what it means stands in `mucore/catalog/verdicts.toml`.
 """
 
 from __future__ import annotations

@@ -23,12 +23,10 @@ from mucore.catalog.cards import (
     ScenarioCard,
     TermCard,
 )
-from mucore.catalog.data import DATASETS, MODELS, PRESETS
-from mucore.catalog.ideas import IDEAS
+from mucore.catalog.data import DATASETS, IDEAS, MODELS, PRESETS, TERMS, VERDICTS
 from mucore.catalog.methods import FAMILIES, METHODS, ORIGINAL
 from mucore.catalog.metrics import METRICS
 from mucore.catalog.scenarios import SCENARIOS
-from mucore.catalog.terms import TERMS, VERDICTS
 from mucore.errors import BadFile, UnknownName
 
 HIDDEN_CLASS = Path(__file__).with_name("hidden_class.json")  # from docs/records/hidden-class.md

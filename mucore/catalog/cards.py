@@ -8,16 +8,20 @@ parameters without defaults.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 # "budget" is a share (a float in (0, 1]) or a number of samples (an int); "ints" is a tuple of
 # integers, "ids" one of sample ids, "pairs" one of texts such as "0-9", two classes each; "file" is
 # a path, or the SHA-256 of a file that the store keeps; "" is none.
 Kind = Literal["int", "float", "bool", "choice", "ints", "budget", "ids", "pairs", "file"]
 Task = Literal["classes", "attributes"]  # one class an image, or several yes-or-no labels
+Card = TypeVar("Card")
 EVERY_TASK: frozenset[Task] = frozenset({"classes", "attributes"})
 
 
@@ -174,7 +178,7 @@ class MetricCard:
     )
     source: str = OURS
     caveat: str = ""
-    scenarios: frozenset[str] | None = None  # None: every scenario
+    scenarios: Collection[str] | None = None  # None: every scenario
     downstream: str = ""  # the downstream set that it is about; "" for all others
     # a split, and the samples of it below which chance alone could make the number
     least: tuple[str, int] | None = None
@@ -241,7 +245,7 @@ class DatasetCard:
 
     def alone(self) -> tuple[DatasetCard, ...]:
         """A card for each attribute of a set of attributes: the same images in two classes, without
-        it and with it ("mucac-smiling").
+        it and with it ("mucac-smiling"); none for other sets.
         """
         return tuple(
             replace(
@@ -254,6 +258,7 @@ class DatasetCard:
                 attribute=name,
             )
             for name in self.class_names
+            if self.task == "attributes"
         )
 
 
@@ -303,3 +308,31 @@ class PresetCard:
     # What the source sets for a method in the place of its authors' values; under "METHOD/SCENARIO"
     # for one scenario alone.
     methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def read(kind: Callable[..., Card], path: Path) -> tuple[Card, ...]:
+    """The cards of a TOML file in its order, each a table under its id.
+
+    The table `shared.usual` has fields of every card, `shared.NAME` those of cards that are `like`
+    it. Texts are folded into one line; inf and -inf stand for None, which TOML lacks.
+    """
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    shared = tables.pop("shared", {})
+    cards = []
+    for name, table in tables.items():
+        like = shared.get(table.pop("like", ""), {})
+        cards.append(kind(id=name, **_plain(shared.get("usual", {}) | like | table)))
+    return tuple(cards)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case str():
+            return " ".join(value.split())
+        case list():
+            return tuple(map(_plain, value))
+        case dict():
+            return {name: _plain(each) for name, each in value.items()}
+        case float() if math.isinf(value):
+            return None
+    return value

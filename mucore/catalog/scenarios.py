@@ -265,4 +265,5 @@ SCENARIOS: tuple[ScenarioCard, ...] = (
 # For cards that go with some kinds only, so that a new scenario finds its place by itself.
 CLASS_WISE = frozenset(card.id for card in SCENARIOS if card.class_wise)
 POISONED = frozenset(card.id for card in SCENARIOS if card.poisons)
+PERSONS = frozenset(card.id for card in SCENARIOS if "identities" in card.needs)
 SAMPLE_WISE = frozenset(card.id for card in SCENARIOS if not card.class_wise) - POISONED

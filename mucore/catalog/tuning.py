@@ -226,7 +226,7 @@ def _usual(preset: str, scenario: str) -> tuple[dict[str, Any], dict[str, Any]]:
 def _kind(scenario: str) -> str:
     """What scenarios ask for alike: whole classes, poison to undo, persons, or samples."""
     from mucore import catalog  # whose cards of methods are read before these are asked for
-    from mucore.catalog.metrics.persons import PERSONS
+    from mucore.catalog.scenarios import PERSONS
 
     if not scenario:
         return ""

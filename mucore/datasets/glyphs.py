@@ -11,14 +11,12 @@ slant, ends, wobble.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from mucore import catalog
-from mucore.catalog.drawn import DOWNSTREAM_LETTERS, DOWNSTREAM_SCRIPTS, SOURCE_LETTERS
 from mucore.datasets.drawing import (
     Draws,
     grid,
@@ -42,24 +40,17 @@ APART = 0.14  # least share of their ink in which two letters of a script differ
 Strokes = tuple[np.ndarray, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Set:
-    style: str
-    letters: tuple[tuple[str, int], ...]  # script and number of each class
-    images: tuple[int, int, int]  # training, validation and test images of each class
-
-
 def load(name: str, root: Path) -> Splits:
     """The set of that name, classes in the order of its letters. Drawn once and kept in the data
     folder.
     """
-    card, wanted = catalog.dataset(name), SETS[name]
-    per_letter = sum(wanted.images)
+    card, images = catalog.dataset(name), images_of_each(name)
+    style = name.partition("-")[2] or "print"
+    letters = tuple(map(_letter, card.class_names))
     content = kept(
-        root / f"{name}-{card.revision}.npz",
-        lambda: {"x": draw(wanted.style, wanted.letters, per_letter)},
+        root / f"{name}-{card.revision}.npz", lambda: {"x": draw(style, letters, sum(images))}
     )
-    cuts = np.split(content["x"], np.cumsum(wanted.images)[:2], 1)
+    cuts = np.split(content["x"], np.cumsum(images)[:2], 1)
     parts = (
         split_of(x=x.reshape(-1, SIZE, SIZE), y=np.repeat(np.arange(len(x)), x.shape[1]))
         for x in cuts
@@ -73,6 +64,19 @@ def load(name: str, root: Path) -> Splits:
         class_names=card.class_names,
         natural=card.augmentation,
     )
+
+
+def images_of_each(name: str) -> tuple[int, ...]:
+    """Training, validation and test images of each letter."""
+    card = catalog.dataset(name)
+    assert card.sizes and card.classes
+    return tuple(size // card.classes for size in card.sizes)
+
+
+def _letter(name: str) -> tuple[str, int]:
+    """Script and number, from 0, of "Ando 1"."""
+    script, number = name.split()
+    return script.lower(), int(number) - 1
 
 
 def draw(style: str, letters: tuple[tuple[str, int], ...], images: int) -> np.ndarray:
@@ -409,21 +413,4 @@ SCRIPTS: dict[str, Callable[[np.random.Generator], list[np.ndarray]]] = {
     "duna": _duna,
     "elsh": _elsh,
     "fyro": _fyro,
-}
-
-
-def _set(style: str, scripts: Iterable[str], numbers: range, images: tuple[int, int, int]) -> Set:
-    return Set(
-        style=style,
-        letters=tuple((script, number) for script in scripts for number in numbers),
-        images=images,
-    )
-
-
-SETS = {
-    "glyphs": _set("print", SCRIPTS, SOURCE_LETTERS, (100, 10, 25)),
-    **{
-        name: _set(name.removeprefix("glyphs-"), [script], DOWNSTREAM_LETTERS, (60, 6, 24))
-        for name, script in DOWNSTREAM_SCRIPTS.items()
-    },
 }

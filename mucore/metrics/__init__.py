@@ -16,7 +16,7 @@ import numpy as np
 
 from mucore import catalog
 from mucore.catalog.cards import MetricCard
-from mucore.catalog.metrics.experiments import EXPERIMENT
+from mucore.catalog.metrics import EXPERIMENT
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import cost, membership
 from mucore.metrics.inputs import MetricInputs, PreparedInputs

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from mucore import catalog
-from mucore.catalog.metrics.persons import PERSONS
+from mucore.catalog.scenarios import PERSONS
 from mucore.metrics.sanity import blind_attacks, is_collapsed
 from mucore.store.result_rows import parameters_column, setting_columns
 from mucore.store.results import Filters
