@@ -35,7 +35,7 @@ from mucore.catalog.networks import network
 from mucore.errors import Cancelled, MucoreError
 from mucore.playground.scene import FILE, METHODS, MODEL, PRESETS, Pick
 from mucore.playground.stage import Playing, Stage
-from mucore.runner.estimate.memory import values_of
+from mucore.runner.estimate.memory import weights_of
 from mucore.store import Store
 from mucore.tuning.space import Space, draw
 
@@ -80,16 +80,16 @@ class Trials:
         played = self.played[preset]
         data, recipe = played.data, played.spec.recipe
         assert data is not None
-        sizes = {
+        splits = played.splits
+        facts = {
+            "batch_size": recipe.batch_size,
+            "weights": weights_of(network(MODEL, splits.shape), splits.classes),
+            "classes": splits.classes,
+            "leaving": len(data.forgotten_classes),
             "train": len(data.forget) + len(data.retain),
             **{name: len(getattr(data, name)) for name in ("forget", "retain", "validation")},
+            "recipe_epochs": recipe.epochs,
         }
-        shape, classes = played.splits.shape, played.splits.classes
-        recipes = {"recipe_epochs": recipe.epochs, "recipe_batch": recipe.batch_size}
-        about: dict[str, Any] = {"shape": shape, "classes": classes, "sizes": sizes, **recipes}
-        leaving = len(data.forgotten_classes)
-        found = values_of(network(MODEL, shape), leaving=leaving, **about)
-        facts = {"batch_size": recipe.batch_size} | found
         return Wide(method, facts, played.spec_of(method, {}).parameters)
 
     def left(

@@ -10,8 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from mucore import models
-from mucore.blocks.channels import Channels
-from mucore.blocks.layer_moments import projectable
 from mucore.catalog.networks import Network
 from mucore.engine.chunks import sizes_of
 from mucore.engine.features import classifier_layer
@@ -29,17 +27,12 @@ def measure(model: str, channels: int, side: int) -> Network:
 def of(network: nn.Module, shape: tuple[int, int, int]) -> Network:
     """The same of any network, for images of `shape` (c, h, w)."""
     head, sizes = classifier_layer(network), sizes_of(network, shape)
-    inputs = [layer.weight[0].numel() for layer in projectable(network).values()]
     return Network(
         parameters=_count(network.parameters()) - _count(head.parameters()),
         buffers=sum(t.numel() * t.element_size() for t in network.buffers()),
         features=head.in_features,
-        channels=len(Channels(network)) - head.out_features,
-        moments=sum(d**2 for d in inputs),
-        widest=max(inputs),
         graph=sizes.graph,
         passing=sizes.passing,
-        patches=sizes.patches,
     )
 
 

@@ -79,15 +79,12 @@ class Among:
 
 @dataclass(frozen=True, kw_only=True)
 class Footprint:
-    """The samples that go through a network, as formulas (mucore/catalog/formulas.py)."""
+    """The samples that go through a network, without and with a gradient, as formulas
+    (mucore/catalog/formulas.py); of a method with a stop rule those before it can speak.
+    """
 
-    # samples passed without and with a gradient; with a stop rule that never speaks
     forward: str = "0"
     backward: str = "0"
-    # whether there is such a rule, so that both are bounds
-    stops: bool = False
-    # samples with a gradient that go before such a rule can speak; one without counts a third
-    least: str = "0"
 
 
 @dataclass(frozen=True, kw_only=True)

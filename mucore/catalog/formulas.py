@@ -1,4 +1,4 @@
-"""Formulas on cards, such as "4 * retain * features + state": checked to be arithmetic, whatever
+"""Formulas on cards, such as "4 * retain * classes + weights": checked to be arithmetic, whatever
 else Python could compute.
 
 They may use numbers, texts to compare with, + - * / ** and comparisons, `A if B else C`, `and`,
@@ -20,22 +20,13 @@ from mucore.errors import BadValue
 # What formulas can count with, beside parameters.
 NAMES: Mapping[str, str] = {
     "weights": "bytes of all weights",
-    "state": "bytes of weights and statistics: a copy of the network",
-    "moments": "bytes of the second moments of every layer's inputs, in float64",
-    "widest": "weights of one output, in the layer that has most",
-    "image": "bytes of an image in float32",
-    "pixels": "pixels of an image",
-    "features": "inputs of the classifier",
-    "channels": "outputs of all convolutions and linear layers",
     "classes": "classes, or attributes",
     "leaving": "classes that go entirely",
     "train": "training samples",
     "forget": "samples to forget",
     "retain": "samples to retain",
     "validation": "validation samples",
-    "chunk": "samples of which curvature takes products at once",
     "recipe_epochs": "epochs of the recipe",
-    "recipe_batch": "batch size of the recipe",
 }
 _FUNCTIONS = {"min": min, "max": max, "ceil": math.ceil}
 _PARTS = (

@@ -8,7 +8,7 @@ take without loading PyTorch.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -27,14 +27,8 @@ class Network:
     parameters: int
     buffers: int  # bytes of what is kept and not learned, such as running statistics
     features: int  # inputs of the classifier
-    channels: int  # outputs of all convolutions and linear layers
-    # Σ d² over the layers that are one matrix on unfolded inputs, classifier included; d is the
-    # number of weights of one output
-    moments: int
-    widest: int  # the largest such d
     graph: int  # bytes a sample: what the backward pass needs of the forward pass
     passing: int  # bytes a sample: the largest input and output of a layer
-    patches: int  # bytes a sample: the largest unfolded input of a layer
 
 
 @cache
@@ -68,16 +62,11 @@ def network(model: str, shape: tuple[int, int, int]) -> Network:
     near = min(known, key=far)
     figures, area = known[near], (side / near[1]) ** 2
     pixels = channels * side**2 - near[0] * near[1] ** 2
-    return Network(
-        figures.parameters + _FIRST.get(model, 0) * pixels,
-        figures.buffers,
-        figures.features,
-        figures.channels,
-        figures.moments,
-        figures.widest,
-        round(figures.graph * area),
-        round(figures.passing * area),
-        round(figures.patches * area),
+    return replace(
+        figures,
+        parameters=figures.parameters + _FIRST.get(model, 0) * pixels,
+        graph=round(figures.graph * area),
+        passing=round(figures.passing * area),
     )
 
 

@@ -306,7 +306,7 @@ def _problems(card: MethodCard) -> Iterator[str]:
             "training was that its value was chosen for"
         )
     by_name = {parameter.name: parameter for parameter in card.parameters}
-    formulas = [each for each in astuple(card.footprint) if isinstance(each, str)]
+    formulas = [*astuple(card.footprint)]
     for name, space in card.search.items():
         formulas.append(space.when)
         for end in (space.low, space.high) if isinstance(space, Between) else space.values:

@@ -22,7 +22,7 @@ from mucore.metrics import membership, nomus
 from mucore.metrics.accuracy import accuracy, accuracy_of_classes
 from mucore.outputs import SplitOutputs, cross_entropy, softmax
 from mucore.rng import numpy_rng
-from mucore.runner.estimate.memory import values_of
+from mucore.runner.estimate.memory import weights_of
 from mucore.runner.execute import model_of, unlearn
 from mucore.runner.session import ForgetSet, Session
 from mucore.runner.training_records import training_records
@@ -168,20 +168,18 @@ class Judge:
         """What formulas count with on this data, and the accuracy of guessing."""
         splits, recipe = self.session.splits(self.spec), self.spec.recipe
         chance = 1 / (2 if splits.task == "attributes" else splits.classes)
-        return {"batch_size": recipe.batch_size, "chance": chance} | values_of(
-            network(self.spec.model, splits.shape),
-            shape=splits.shape,
-            classes=splits.classes,
-            sizes={
-                "train": len(self.data.forget) + len(self.data.retain),
-                "forget": len(self.data.forget),
-                "retain": len(self.data.retain),
-                "validation": len(self.data.validation),
-            },
-            leaving=len(self.data.forgotten_classes),
-            recipe_epochs=recipe.epochs,
-            recipe_batch=recipe.batch_size,
-        )
+        return {
+            "batch_size": recipe.batch_size,
+            "chance": chance,
+            "weights": weights_of(network(self.spec.model, splits.shape), splits.classes),
+            "classes": splits.classes,
+            "leaving": len(self.data.forgotten_classes),
+            "train": len(self.data.forget) + len(self.data.retain),
+            "forget": len(self.data.forget),
+            "retain": len(self.data.retain),
+            "validation": len(self.data.validation),
+            "recipe_epochs": recipe.epochs,
+        }
 
     def space(self, method: str) -> Space:
         """The method's space on this data."""

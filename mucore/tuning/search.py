@@ -219,7 +219,7 @@ class Search:
         judge = self._judge(task, seed)
         space = judge.space(study.method)
         predicted = space.predicted(values) / judge.whole
-        if not space.fits(values, most * judge.whole):
+        if predicted > most:
             return Trial(
                 seed=seed,
                 values=values,

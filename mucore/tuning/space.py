@@ -96,27 +96,13 @@ class Space:
         return isinstance(value, (int, float)) and low <= value <= high
 
     def predicted(self, values: Mapping[str, Any]) -> float:
-        """Gradient samples of a setting by the card's formulas; a bound where the method has a stop
-        rule.
+        """Gradient samples that a setting takes at least, by the card's formulas; what a stop rule
+        may end earlier has to be tried.
         """
-        footprint = catalog.method(self.method).footprint
-        return work(*self._evaluated(values, footprint.forward, footprint.backward))
-
-    def fits(self, values: Mapping[str, Any], most: float) -> bool:
-        """Whether a setting may cost no more than `most` gradient samples. What a stop rule may end
-        earlier is not judged by its bound but by what it takes at least: it has to be tried.
-        """
-        footprint = catalog.method(self.method).footprint
-        if footprint.stops:
-            (takes,) = self._evaluated(values, footprint.least)
-        else:
-            takes = self.predicted(values)
-        return takes <= most
-
-    def _evaluated(self, values: Mapping[str, Any], *formulas: str) -> list[float]:
         card = catalog.method(self.method)
         known = {**self.facts, **complete(card, {**self.usual, **values})}
-        return [evaluate(text, known) for text in formulas]
+        footprint = card.footprint
+        return work(evaluate(footprint.forward, known), evaluate(footprint.backward, known))
 
     def edges(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The parameters whose value lies within `EDGE` of an end of its range, or at an end of
@@ -187,7 +173,7 @@ def draw(
         for name in space.search:
             if space.searched(name, values):
                 values[name] = _suggest(trial, space, name)
-        if values not in known and space.fits(values, most):
+        if values not in known and space.predicted(values) <= most:
             return values
         if len(tried) < STARTUP:  # drawn at random, which is nothing to learn from
             study.tell(trial, state=optuna.trial.TrialState.FAIL)

@@ -8,7 +8,7 @@ from mucore import catalog
 from mucore.catalog.cards import Among, Between
 from mucore.catalog.networks import network
 from mucore.errors import MucoreError
-from mucore.runner.estimate.memory import values_of
+from mucore.runner.estimate.memory import weights_of
 from mucore.spec import check, make_recipe, make_spec
 from mucore.tuning.plan import CAP
 from mucore.tuning.space import STARTUP, Space, draw
@@ -27,16 +27,14 @@ def space_of(method: str, scenario: str = "one_class") -> Space:
     gone = catalog.scenario(scenario).class_wise
     forget = 800 if gone else 160
     sizes = {"train": 8000, "forget": forget, "retain": 8000 - forget, "validation": 1000}
-    facts = values_of(
-        network(spec.model, (1, 28, 28)),
-        shape=(1, 28, 28),
-        classes=10,
-        sizes=sizes,
-        leaving=int(gone),
-        recipe_epochs=spec.recipe.epochs,
-        recipe_batch=spec.recipe.batch_size,
-    )
-    return Space(method, {"batch_size": 64} | facts, spec.parameters)
+    facts = {
+        "batch_size": 64,
+        "weights": weights_of(network(spec.model, (1, 28, 28)), 10),
+        "classes": 10,
+        "leaving": int(gone),
+        "recipe_epochs": spec.recipe.epochs,
+    }
+    return Space(method, facts | sizes, spec.parameters)
 
 
 def tasks(method: str) -> list[str]:
@@ -55,20 +53,16 @@ def test_every_method_that_can_be_nearer_to_retrain_is_searched():
 SPACES = [(method, scenario) for method in SEARCHED for scenario in tasks(method)]
 
 
-def test_every_value_of_a_space_is_legal_and_none_takes_more_than_its_bound():
+def test_every_value_of_a_space_is_legal():
     for method, scenario in SPACES:
         card = catalog.method(method)
         cards = {p.name: p for p in card.parameters}
-        assert card.footprint.stops or card.footprint.least == "0", method
         space = space_of(method, scenario)
         for name, found in space.search.items():
             values = found.values if isinstance(found, Among) else space.bounds(name)
             assert [check(cards[name], value, owner=method) for value in values] == list(values)
             assert not isinstance(found, Among) or len({*map(str, values)}) == len(values)
-        drawn = draw(space, [], seed=0, most=1e12)
-        assert drawn is not None, method
-        (least,) = space._evaluated(drawn, card.footprint.least)
-        assert 0 <= least <= space.predicted(drawn), method
+        assert draw(space, [], seed=0, most=1e12) is not None, method
 
 
 def follows(method: str, scenario: str, trials: int) -> None:
@@ -83,7 +77,7 @@ def follows(method: str, scenario: str, trials: int) -> None:
     for number in range(trials):
         first, again = (draw(space, tried, seed=100, most=most) for _ in range(2))
         assert first is not None and first == again and space.holds(first), method
-        assert space.fits(first, most), method
+        assert space.predicted(first) <= most, method
         assert first not in [values for values, _ in tried], method
         tried.append((first, 50.0 - number))
     other = draw(space, tried, seed=7, most=most)

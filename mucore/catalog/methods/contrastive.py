@@ -13,7 +13,7 @@ within one.
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Between, Footprint, MethodCard
+from mucore.catalog.cards import Between, MethodCard
 from mucore.catalog.settings import batch, bn, choice, epochs, integer, lr, momentum, real
 
 CARD = MethodCard(
@@ -48,12 +48,6 @@ CARD = MethodCard(
         "lambda_ce": Between(0.2, 10.0, log=True),
         "repeats": Between(1, 8),
     },
-    footprint=Footprint(
-        stops=True,
-        forward=("epochs * (validation * leaving / classes if leaving else forget + validation)"),
-        backward="epochs * repeats * (forget + ceil(forget / (size := class_batch_size if leaving "
-        "else batch_size)) * min(size, retain))",
-    ),
     differs="Normalised features of the network as it is; the official network has a projection "
     "head. Stops on validation data. Retain batches come from shuffled passes, not drawn with "
     "replacement.",

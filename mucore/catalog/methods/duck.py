@@ -13,7 +13,7 @@ where Retrain would often be right.
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, Footprint, MethodCard
+from mucore.catalog.cards import Among, Between, MethodCard
 from mucore.catalog.settings import batch, bn, epochs, integer, lr, real, setting, switch
 
 CARD = MethodCard(
@@ -60,12 +60,6 @@ CARD = MethodCard(
         "lambda_2": Between(0.1, 5.0, log=True),
         "retain_batches": Among((1, 2, 5, 10, 20)),
     },
-    footprint=Footprint(
-        stops=True,
-        forward="retain + forget + epochs * forget + (0 if leaving else validation)",
-        backward="epochs * min(retain_batches, ceil(retain / (size := class_batch_size if leaving "
-        "else batch_size))) * (forget + ceil(forget / size) * min(size, retain))",
-    ),
     storage="C · d · 4 B (centroids)",
     differs="Targets are fixed for each sample and never a forgotten class; in the official code, "
     "indices go astray. The target accuracy comes from validation data, the official one from "

@@ -16,6 +16,11 @@ from __future__ import annotations
 from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
 from mucore.catalog.settings import batch, choice, integer, real
 
+_LEAST = (
+    "used if classes * (used := forget + (kept := min(retain, retain_samples or retain))) <= 4000 "
+    "and classes * used * weights <= 2 ** 30 else 53 * used + 2 * kept"
+)
+
 CARD = MethodCard(
     id="ntk",
     title="NTK scrubbing",
@@ -66,19 +71,9 @@ CARD = MethodCard(
         "iterations": Among((10, 20, 30)),
     },
     not_confinable="it moves all weights at once, by the gradients of the whole network.",
-    footprint=Footprint(
-        stops=True,
-        # 50 products of the sketch, one more than `iterations` for each system, which measures what
-        # is left, and the residuals before or the shifts after
-        forward="(used := forget + min(retain, retain_samples or retain)) * (1 if classes * used "
-        "<= 4000 and classes * used * weights <= 2 ** 30 else 53 + 2 * iterations)",
-        backward="(used := forget + min(retain, retain_samples or retain)) * (classes + 2 if "
-        "classes * used <= 4000 and classes * used * weights <= 2 ** 30 else 54 + 2 * iterations)",
-        # the residuals, the 50 products of the sketch, two of each system, and one for the shift
-        least="used * 4 / 3 if classes * (used := forget + (kept := min(retain, retain_samples or "
-        "retain))) <= 4000 and classes * used * weights <= 2 ** 30 else (53 * used + 2 * kept) * "
-        "4 / 3",
-    ),
+    # the residuals, and without a kernel the 50 products of the sketch, two of each system, and one
+    # for the shift
+    footprint=Footprint(forward=_LEAST, backward=_LEAST),
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
     differs="Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two "
     "solves by conjugate gradients with products of the kernel, preconditioned by a Nyström "

@@ -12,7 +12,7 @@ little costs accuracy.
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard
 from mucore.catalog.scenarios import CLASS_WISE, POISONED
 from mucore.catalog.settings import batch, choice, decay, epochs, lr, real
 
@@ -77,12 +77,6 @@ CARD = MethodCard(
     scenario_values=dict.fromkeys(sorted(POISONED), _DEPOISON)
     | dict.fromkeys(sorted(CLASS_WISE), _CLASSES),
     not_confinable="it goes in directions that are computed for every layer.",
-    footprint=Footprint(
-        stops=True,
-        forward="forget * ceil(moments / (8 * widest ** 2)) + epochs * (200 if leaving and "
-        "class_stop == 'target' else retain if class_stop == 'retain' else forget + validation)",
-        backward="epochs * forget",
-    ),
     storage="Σ d² · 4 bytes over the layers, d weights of one output: 0.37 GB for ResNet-18",
     differs="Moments with each layer's own stride and one transform for both sets, negative "
     "eigenvalues at zero, where the official code has stride 1, augmentation in one of the sets, "

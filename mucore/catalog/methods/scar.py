@@ -13,7 +13,7 @@ wrong where Retrain would often be right.
 
 from __future__ import annotations
 
-from mucore.catalog.cards import Among, Between, Footprint, MethodCard
+from mucore.catalog.cards import Among, Between, MethodCard
 from mucore.catalog.scenarios import CLASS_WISE
 from mucore.catalog.settings import batch, bn, choice, epochs, integer, lr, real
 
@@ -75,12 +75,6 @@ CARD = MethodCard(
         "surrogate_batches": Among((1, 3, 5), when="leaving == 0"),
         "class_surrogate_batches": Among((1, 3, 5), when="leaving > 0"),
     },
-    footprint=Footprint(
-        stops=True,
-        forward="retain + forget + epochs * forget + (0 if leaving else validation)",
-        backward="epochs * (class_surrogate_batches if leaving else surrogate_batches) * (forget "
-        "+ ceil(forget / batch_size) * min(batch_size, retain))",
-    ),
     storage="C · (d + d²) · 4 B (class statistics) and 10,000 surrogate images",
     differs="The official surrogates are ImageNet images, which are not at hand: the retain set "
     "stands in (the form with retain data), or made-up images. The stop rule is asked once an "

@@ -13,7 +13,7 @@ solves a deep network's system (status: unsolved). Many passes over retain data 
 
 from __future__ import annotations
 
-from mucore.catalog.cards import EVERY_TASK, Among, Between, Footprint, MethodCard
+from mucore.catalog.cards import EVERY_TASK, Among, Between, MethodCard
 from mucore.catalog.methods.first_order import COUNTERPART, PARAM_SCOPE, TRUE_LABEL, UPDATES
 from mucore.catalog.settings import batch, choice, integer, real
 
@@ -69,16 +69,6 @@ CARD = MethodCard(
     scenario_values=TRUE_LABEL,
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},
-    footprint=Footprint(
-        stops=True,
-        # the samples' weights in the Gauss-Newton matrix
-        forward="steps * min(hvp_samples, retain) if solver == 'cg_ggn' else 0",
-        backward=(
-            # one product more measures the residual
-            "steps * ((1 if counterpart == 'delete' else 2) * forget + ((iterations or 50) + 1) * "
-            "(min(hvp_samples, retain) if solver != 'lissa' else hvp_batch_size))"
-        ),
-    ),
     differs="All weights move, not the last six tensors; the Hessian is that of the sum of "
     "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the place of "
     "LiSSA, whose best iterate counts, not its last. Above a residual of 1 % of the gradient the "

@@ -9,7 +9,7 @@ besides, copies and masks of the weights for most, is not counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ def memory_of(spec: RunSpec) -> float | None:
     recipe = spec.recipe
     shape = (1 if recipe.greyscale else size.shape[0], *size.shape[1:])
     net = network(spec.model, shape)
-    weights = FLOAT * (net.parameters + size.classes * (net.features + 1))
+    weights = weights_of(net, size.classes)
     state = weights + net.buffers
     if spec.method in ("original", "retrain"):
         batch, adam = recipe.batch_size, recipe.optimizer in ("adam", "adamw")
@@ -148,36 +148,9 @@ def fit_of(
     return Fit(spec, most, device, available, whole)
 
 
-def values_of(
-    net: Network,
-    *,
-    shape: tuple[int, int, int],
-    classes: int,
-    sizes: Mapping[str, float],
-    leaving: int = 0,
-    recipe_epochs: int = 0,
-    recipe_batch: int = 64,
-) -> dict[str, Any]:
-    """What formulas count with, `catalog.formulas.NAMES`; `sizes` has train, forget, retain and
-    validation.
-    """
-    weights = FLOAT * (net.parameters + classes * (net.features + 1))
-    return {
-        "weights": weights,
-        "state": weights + net.buffers,
-        "moments": 8 * net.moments,
-        "widest": net.widest,
-        "image": FLOAT * math.prod(shape),
-        "pixels": shape[1] * shape[2],
-        "features": net.features,
-        "channels": net.channels + classes,
-        "classes": classes,
-        "leaving": leaving,
-        **sizes,
-        "chunk": fitting(3 * net.graph, 256, BUDGET),
-        "recipe_epochs": recipe_epochs,
-        "recipe_batch": recipe_batch,
-    }
+def weights_of(net: Network, classes: int) -> int:
+    """Bytes of all weights, those of the classifier for so many classes among them."""
+    return FLOAT * (net.parameters + classes * (net.features + 1))
 
 
 def _size(count: float) -> str:
