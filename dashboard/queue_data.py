@@ -159,16 +159,14 @@ def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> esti
             key=lambda job: job.id,
         )
     }
-    counted = estimate.counting(list(newest.values()))
-    if not counted:
+    active = [job for job in newest.values() if job.state in ACTIVE]
+    if not active:
         return estimate.Left(None)
-    since = min(job.queued for job in counted if job.state in ACTIVE)
-    expected = _expected(
-        store, str(store.home), since.isoformat(), tuple(job.key for job in counted), counted
-    )
+    active.sort(key=lambda job: (job.priority, job.id))
+    expected = _expected(store, str(store.home), tuple(job.key for job in active), active)
     waking = 0.0 if alive else estimate.WAKING
     return estimate.time_left(
-        counted, expected, workers=max(alive, 1), now=datetime.now(UTC), keys=keys, waking=waking
+        active, expected, workers=max(alive, 1), now=datetime.now(UTC), keys=keys, waking=waking
     )
 
 
@@ -236,9 +234,10 @@ def _plan(
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _expected(
-    _store: Store, name: str, since: str, keys: tuple[str, ...], _jobs: Sequence[Job]
+    _store: Store, name: str, keys: tuple[str, ...], _jobs: Sequence[Job]
 ) -> dict[str, estimate.Expected]:
-    return estimate.of_jobs(_store, _jobs)
+    specs = [RunSpec.model_validate(dict(job.spec)) for job in _jobs]
+    return estimate.forecast(_store, specs).expect(specs)
 
 
 @st.cache_data(show_spinner=False, max_entries=8, ttl=2.0)

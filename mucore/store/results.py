@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -104,12 +103,9 @@ class Results(Claims):
         model: str | None = None,
         method: Sequence[str] | None = None,
         each: int,
-        before: datetime | None = None,
     ) -> list[Result]:
         """The newest `each` of every data set, model, method and recipe, trainings of originals
         apart, without metrics; oldest first.
-
-        `before`: only what had ended by then.
         """
         table = schema.result
         named = (table.c[name] for name in ("dataset", "model", "method", "recipe"))
@@ -123,7 +119,7 @@ class Results(Claims):
             (table.c.method, method),
         ):
             query = query if wanted in (None, [None]) else query.where(column.in_(list(wanted)))
-        numbered = (query if before is None else query.where(table.c.finished < before)).subquery()
+        numbered = query.subquery()
         with self.read() as connection:
             chosen = sa.select(numbered.c.key).where(numbered.c.place <= each)
             keys = connection.execute(chosen).scalars().all()
@@ -196,17 +192,12 @@ class Results(Claims):
         return None if row is None else model_of(row)
 
     @patient
-    def stored_models(
-        self, model_keys: Collection[str], *, before: datetime | None = None
-    ) -> set[str]:
-        """Those of `model_keys` whose weights are stored, or were made before a time and still
-        are.
-        """
+    def stored_models(self, model_keys: Collection[str]) -> set[str]:
+        """Those of `model_keys` whose weights are stored."""
         table = schema.model
         query = sa.select(table.c.model_key).where(
             table.c.weights.is_not(None), self.among(table.c.model_key, model_keys)
         )
-        query = query if before is None else query.where(table.c.created < before)
         with self.read() as connection:
             return set(connection.execute(query).scalars())
 

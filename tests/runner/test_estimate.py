@@ -13,7 +13,7 @@ from builders import make_result, make_spec_row
 
 from mucore.runner.estimate import WAKING, Expected, time_left
 from mucore.runner.estimate.past_runs import Forecast
-from mucore.runner.estimate.time_left import PRIOR, schedule
+from mucore.runner.estimate.time_left import schedule
 from mucore.spec import Recipe, RunSpec
 from mucore.store.rows import Job, Result
 
@@ -40,7 +40,7 @@ def job(
     took: float = 0.0,
     **changes: Any,
 ) -> Job:
-    """A job that has run for `took` seconds, until now where it has ended."""
+    """A job that has run for `took` seconds."""
     fields: dict[str, Any] = {
         "spec": {},
         "label": key,
@@ -55,8 +55,8 @@ def job(
         "error": None,
         "log": None,
         "queued": NOW - timedelta(hours=1),
-        "started": NOW - timedelta(seconds=took) if state in ("running", "done") else None,
-        "finished": NOW if state == "done" else None,
+        "started": NOW - timedelta(seconds=took) if state == "running" else None,
+        "finished": None,
         "heartbeat": None,
     }
     return Job(id=number, key=key, state=state, needs=needs, **(fields | changes))
@@ -96,6 +96,15 @@ def test_weights_that_are_shared_or_stored_are_counted_once_or_not_at_all():
     )
 
 
+def test_a_method_without_past_runs_goes_by_the_pace_of_others():
+    spec = make_spec_row(method="salun")
+    usual = Forecast([]).expect([spec, RETRAIN])
+    twice = past(RETRAIN, 2 * usual[RETRAIN.key].work, 3 * usual[RETRAIN.key].evaluation)
+    found = Forecast([twice]).expect([spec])[spec.key]
+    assert found.work == pytest.approx(2 * usual[spec.key].work)
+    assert found.evaluation == pytest.approx(3 * usual[spec.key].evaluation)
+
+
 # --- the queue
 
 
@@ -110,25 +119,6 @@ def test_schedule_is_a_sum_for_one_worker_and_waits_for_what_is_needed_with_two(
     assert max(schedule(tasks, 1).values()) == 30.0
     # r waits for t until 10; m and n side by side from 18 on; u after m
     assert schedule(tasks, 2) == {"t": 10.0, "r": 18.0, "m": 21.0, "n": 22.0, "u": 26.0}
-
-
-def test_what_waits_is_not_taken_for_as_long_as_the_trainings_that_ended():
-    # The mean of what has ended would say 10 x 60 s.
-    jobs = [
-        job(0, "t", "done", took=60.0),
-        *(job(number, f"m{number}", "queued", needs=("t",)) for number in range(1, 11)),
-    ]
-    expected = {"t": known(60.0), **{f"m{number}": known(2.0) for number in range(1, 11)}}
-    left = time_left(jobs, expected, workers=1, now=NOW)
-    assert left.total == pytest.approx(20.0)
-    assert left.each["m1"] == pytest.approx(2.0)
-
-
-def test_runs_that_ended_correct_what_is_expected_of_others():
-    # 45 s in the place of 20 s: with the prior 50 / 25, so everything takes twice as long.
-    jobs = [job(0, "t", "done", took=45.0), job(1, "m", "queued")]
-    left = time_left(jobs, {"t": known(20.0), "m": known(30.0)}, workers=1, now=NOW)
-    assert PRIOR == 5.0 and left.total == pytest.approx(60.0)
 
 
 def test_a_running_job_goes_by_the_forecast_at_first_and_soon_by_its_own_rate():

@@ -274,7 +274,6 @@ def test_models(store: Store) -> None:
     store.put_model(model)
     assert store.get_model(model.model_key) == model
     assert store.stored_models([model.model_key, "other"]) == {model.model_key}
-    assert store.stored_models([model.model_key], before=model.created) == set()
     store.put_model(dataclasses.replace(model, weights=None))
     assert store.stored_models([model.model_key]) == set()
     assert store.get_model(model.model_key) == dataclasses.replace(model, weights=None)

@@ -8,15 +8,7 @@ left; memory.py says what a run holds at once, and machine.py what there is.
 from mucore.runner.estimate.machine import available, remember, whole_memory
 from mucore.runner.estimate.memory import Fit, check_fit, fit_of
 from mucore.runner.estimate.past_runs import Expected, forecast
-from mucore.runner.estimate.time_left import (
-    WAKING,
-    Left,
-    about,
-    counting,
-    of_jobs,
-    time_left,
-    time_of,
-)
+from mucore.runner.estimate.time_left import WAKING, Left, about, time_left, time_of
 
 __all__ = [
     "WAKING",
@@ -26,10 +18,8 @@ __all__ = [
     "about",
     "available",
     "check_fit",
-    "counting",
     "fit_of",
     "forecast",
-    "of_jobs",
     "remember",
     "time_left",
     "time_of",

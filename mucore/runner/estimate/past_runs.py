@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from statistics import median
 from typing import Any
 
@@ -79,7 +78,7 @@ def passes(spec: Mapping[str, Any]) -> float:
 
 def _places(spec: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """What a run's time depends on: the nearest place first, the same but for seeds, then any
-    setting of the method, any recipe, any data and model.
+    setting of the method, any recipe, any data and model, any method.
     """
     trains = spec["scenario"] is None or spec["method"] in ("original", "retrain")
     setting = settings({**spec, "method_hash": ""})
@@ -89,7 +88,7 @@ def _places(spec: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         json.dumps(spec["recipe"], sort_keys=True),
         json.dumps([spec["scenario"], spec.get("scenario_parameters"), setting], sort_keys=True),
     )
-    return [whole[:length] for length in ((3, 2, 1) if trains else (4, 3, 2, 1))]
+    return [whole[:length] for length in ((3, 2, 1, 0) if trains else (4, 3, 2, 1, 0))]
 
 
 class Forecast:
@@ -151,15 +150,14 @@ def _loads_original(spec: Mapping[str, Any]) -> bool:
     return spec["method"] == "original" and bool(spec.get("original_hash"))
 
 
-def forecast(store: Store, specs: Sequence[RunSpec], *, before: datetime | None = None) -> Forecast:
-    """A forecast for `specs` from what the store held at the time `before` (None: now)."""
+def forecast(store: Store, specs: Sequence[RunSpec]) -> Forecast:
+    """A forecast for `specs` from what the store holds."""
     places = {(spec.dataset, spec.model) for spec in specs}
     found = []
     for dataset, model in sorted(places):
-        found += store.recent_results(dataset=dataset, model=model, each=RECENT, before=before)
+        found += store.recent_results(dataset=dataset, model=model, each=RECENT)
     methods = {spec.method for spec in specs} | {"original", "retrain"}
     missing = methods - {result.spec["method"] for result in found}
     if missing or len(places) > 1:  # the same methods on other data
-        found += store.recent_results(method=sorted(missing), each=2, before=before)
-    stored = store.stored_models({spec.model_key for spec in specs}, before=before)
-    return Forecast(found, stored)
+        found += store.recent_results(method=sorted(missing), each=2)
+    return Forecast(found, store.stored_models({spec.model_key for spec in specs}))

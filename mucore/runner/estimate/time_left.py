@@ -14,7 +14,6 @@ from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job
 
 WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job
-PRIOR = 5.0  # seconds of runs that have to end before they count for as much as what was expected
 TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone
 MOST_JOBS = 1_000_000_000  # of a queue: all
 # steps of a run whose work is done: the share of the evaluation that is left
@@ -72,31 +71,6 @@ def _needs(spec: RunSpec) -> list[str]:
     return [need.key for need in spec.needs()]
 
 
-def counting(jobs: Sequence[Job]) -> list[Job]:
-    """Of the newest job of each key those that `time_left` wants, in order of priority: active
-    ones, and those that ended meanwhile.
-    """
-    since = min((job.queued for job in jobs if job.state in ACTIVE), default=None)
-    if since is None:
-        return []
-    found = [
-        job
-        for job in jobs
-        if job.state in ACTIVE
-        or (job.state == "done" and job.finished is not None and job.finished >= since)
-    ]
-    return sorted(found, key=lambda job: (job.priority, job.id))
-
-
-def of_jobs(store: Store, jobs: Sequence[Job]) -> dict[str, Expected]:
-    """What these jobs, as `counting` gives them, were expected to take when the first of the active
-    ones was queued.
-    """
-    since = min((job.queued for job in jobs if job.state in ACTIVE), default=None)
-    specs = [RunSpec.model_validate(dict(job.spec)) for job in jobs]
-    return forecast(store, specs, before=since).expect(specs)
-
-
 def time_left(
     jobs: Sequence[Job],
     expected: Mapping[str, Expected],
@@ -108,18 +82,14 @@ def time_left(
 ) -> Left:
     """Time left until the last of `keys` (None: of all jobs) has ended.
 
-    `jobs` are as `counting` gives them: whoever queued them, they share the workers, and those that
-    have ended tell how fast runs are today. `waking` seconds pass before the first one begins.
+    `jobs` are queued or running: whoever queued them, they share the workers. `waking` seconds pass
+    before the first one begins.
     """
-    known = [job for job in jobs if job.key in expected]
-    active = sorted((job for job in known if job.state in ACTIVE), key=_order)
+    active = sorted((job for job in jobs if job.key in expected), key=_order)
     wanted = [job.key for job in active if keys is None or job.key in keys]
     if not wanted:
         return Left(None)
-    took = {job.key: seconds for job in known if (seconds := _took(job, expected[job.key], now))}
-    forecast = sum(expected[key].seconds for key in took)
-    pace = (sum(took.values()) + PRIOR) / (forecast + PRIOR)
-    each = {job.key: _left_of(job, expected[job.key], pace, now) for job in active}
+    each = {job.key: _left_of(job, expected[job.key], now) for job in active}
     ends = schedule(((job.key, each[job.key], job.needs) for job in active), workers)
     return Left(max(ends[key] for key in wanted) + waking, each)
 
@@ -128,17 +98,9 @@ def _order(job: Job) -> tuple[Any, ...]:
     return job.state != "running", job.priority, job.id
 
 
-def _took(job: Job, expected: Expected, now: datetime) -> float | None:
-    """Seconds of a run that has ended, or is late: both tell that the forecast is wrong."""
-    if job.state == "done" and job.started and job.finished:
-        return max((job.finished - job.started).total_seconds(), 0.0)
-    elapsed = _elapsed(job, now)
-    return elapsed if elapsed > expected.seconds else None
-
-
-def _left_of(job: Job, expected: Expected, pace: float, now: datetime) -> float:
+def _left_of(job: Job, expected: Expected, now: datetime) -> float:
     """Seconds left of a job: from what is expected of it, and soon from its own rate alone."""
-    work, evaluation = expected.work * pace, expected.evaluation * pace
+    work, evaluation = expected.work, expected.evaluation
     elapsed, share = _elapsed(job, now), min(job.progress, 1.0)
     if job.state != "running":
         return work + evaluation
