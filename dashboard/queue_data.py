@@ -138,8 +138,8 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
 
 
 def is_tuned(method: str) -> bool:
-    """Whether a search found settings for a method, or its authors did."""
-    return bool(tuning.settings(method) or catalog.method(method).tuned)
+    """Whether a search found settings for a method."""
+    return bool(tuning.settings(method))
 
 
 def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> estimate.Left:

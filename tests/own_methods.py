@@ -42,7 +42,7 @@ def text(name: str, body: str) -> str:
 def copy_of(folder: Path, method: str) -> str:
     """A copy of one of mucore's methods as a user's own; its name, `own_METHOD`."""
     name = f"own_{method}"
-    card = replace(catalog.method(method), id=name, family="own", aliases=(), tuned={})
+    card = replace(catalog.method(method), id=name, family="own", aliases=())
     source = inspect.getsourcefile(methods.load(method))
     assert source is not None
     text = (

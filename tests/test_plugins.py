@@ -156,7 +156,6 @@ FIELDS = {
     'footprint=Footprint(forward="2 * copies")': "2 * copies",
     "footprint=3": "footprint",
     'aliases="m"': "aliases",
-    'tuned={"rate": 1}': "'rate'",
     'tasks=("classes",)': "tasks",
     'tasks=frozenset({"attributes"})': "tasks",
     "search=[]": "search",

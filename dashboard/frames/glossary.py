@@ -25,8 +25,6 @@ def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:
     tuned: dict[str, Mapping[str, Any]] = {}
     for each in tuning.settings(card.id):
         tuned.setdefault(_heading(each), each.values)  # of two for one task the one that runs take
-    if not tuned and card.tuned:
-        tuned = {"Tuned": card.tuned}
     here = {
         parameter.name: scaled_epochs(parameter, card, recipe) for parameter in card.parameters
     } | stated(card, recipe)

@@ -109,9 +109,6 @@ class MethodCard:
     # Where `mucore tune` looks: the ranges of papers and codes. A parameter that is not named stays
     # at the authors' value.
     search: Mapping[str, Between | Among] = field(default_factory=dict)
-    # Of a user's own method, values of the preset `tuned` where no search has found any
-    # (mucore/catalog/tuning.py); mucore's have none.
-    tuned: Mapping[str, Any] = field(default_factory=dict)
     # what the authors set otherwise under a scenario
     scenario_values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # length of the training for which the authors chose their epochs

@@ -315,7 +315,6 @@ def _problems(card: MethodCard) -> Iterator[str]:
             else:
                 check(by_name[name], end, owner=f"the search of {card.id}")
     resolve(card.parameters, {}, owner=f"the defaults of {card.id}")
-    resolve(card.parameters, card.tuned, owner=f"the tuned preset of {card.id}")
     for text in filter(None, formulas):
         evaluate(
             text, dict.fromkeys(NAMES, 1) | {each.name: each.default for each in by_name.values()}

@@ -105,10 +105,8 @@ class Tuned:
     @property
     def title(self) -> str:
         """ "one_class on digits, mlp, quick (scenario.budget=0.5)", in brackets what is not as
-        usual; of one that is for no task in particular, "".
+        usual.
         """
-        if not self.scenario:
-            return ""
         where = ", ".join(filter(None, (self.dataset, self.model, self.preset)))
         changes = ", ".join(f"{name}={value}" for name, value in self.changes().items())
         return f"{self.scenario} on {where}" + (f" ({changes})" if changes else "")
@@ -148,19 +146,11 @@ def settings(method: str) -> tuple[Tuned, ...]:
     return tuple(each for each in (*own(), *shipped()) if each.method == method)
 
 
-def nearest(
-    method: str, task: TuningTask, *, otherwise: Mapping[str, Any] | None = None
-) -> Tuned | None:
+def nearest(method: str, task: TuningTask) -> Tuned | None:
     """The setting of a task, or of the nearest one in which the method was tuned; the reader's own
-    before what comes with mucore.
-
-    `otherwise` are values that a card states for no task in particular, taken where there are no
-    others; None where nothing is known.
+    before what comes with mucore. None where nothing is known.
     """
-    found = min(settings(method), key=lambda each: each.distance(task), default=None)
-    if found is None and otherwise:
-        return Tuned(method, otherwise, "", "", "", "", "")
-    return found
+    return min(settings(method), key=lambda each: each.distance(task), default=None)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def method_parameters(
     base |= stated(card, recipe, scenario, paper)
     if preset == "tuned" and card.family not in ("reference", "exact"):
         wanted = task or TuningTask(scenario=scenario or "")
-        found = tuning.nearest(card.id, wanted, otherwise=card.tuned)
+        found = tuning.nearest(card.id, wanted)
         if found is None:
             raise BadValue(
                 f"{card.id} has no tuned preset yet. Search one with `mucore tune`, use the "
