@@ -1,8 +1,8 @@
 """The roster of unlearning methods, one card a file.
 
 Every file here is a card and is found by itself: file, card and function (mucore/methods) have one
-name. Its docstring says what the method does and then, in a paragraph of its own, how it works. A
-file whose name begins with an underscore is none.
+name. Its docstring says what the method does, then how it works, then how it differs from the
+paper, each a paragraph. A file whose name begins with an underscore is none.
 
 Default values are the authors' (preset `authors`), as far as their paper or official code states
 them; `help` says where it does not. The preset `tuned` is what `mucore tune` found within the
@@ -18,7 +18,6 @@ from importlib import import_module
 from pathlib import Path
 
 from mucore.catalog.cards import MethodCard
-from mucore.errors import BadFile
 
 __all__ = ["FAMILIES", "METHODS", "ORIGINAL"]
 
@@ -39,34 +38,14 @@ FAMILIES = {
 }
 
 
-def cards_in(folder: Path, package: str) -> Iterator[MethodCard]:
-    """The cards of the files in the folder of `package`, by file name. Raises `BadFile`."""
-    owners: dict[str, str] = {}
-    for path in sorted(folder.glob("[!_]*.py")):
-        module = import_module(f"{package}.{path.stem}")
-        card = getattr(module, "CARD", None)
-        if not isinstance(card, MethodCard):
-            raise BadFile(
-                f"{path} has no CARD. Write CARD = MethodCard(...), or begin the file's name with "
-                "an underscore if it is no method."
-            )
-        if card.id != path.stem:
-            raise BadFile(
-                f"{path}: the card's id is {card.id}, but it must be the file's name, {path.stem}."
-            )
-        if card.family not in FAMILIES:
-            raise BadFile(
-                f"{path}: the card's family must be one of {', '.join(FAMILIES)}, but it is "
-                f"{card.family}."
-            )
-        for name in sorted({card.id, *card.aliases}):
-            if name in owners:
-                raise BadFile(
-                    f"{path}: the name {name} belongs to {owners[name]} already. Choose another."
-                )
-            owners[name] = card.id
-        summary, _, how = (module.__doc__ or "").partition("\n\n")
-        yield replace(card, summary=" ".join(summary.split()), how=" ".join(how.split()))
+def _cards() -> Iterator[MethodCard]:
+    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
+        module = import_module(f"{__name__}.{path.stem}")
+        texts = (" ".join(part.split()) for part in (module.__doc__ or "").split("\n\n"))
+        summary, how, differs, *_ = (*texts, "", "")
+        yield replace(
+            module.CARD, summary=summary, how=how, differs=differs.removeprefix("Differs: ")
+        )
 
 
 def _place(card: MethodCard) -> tuple[int, int, str]:
@@ -74,6 +53,6 @@ def _place(card: MethodCard) -> tuple[int, int, str]:
     return list(FAMILIES).index(card.family), card.year, card.title.casefold()
 
 
-_CARDS = sorted(cards_in(Path(__file__).parent, __name__), key=_place)
+_CARDS = sorted(_cards(), key=_place)
 ORIGINAL = next(card for card in _CARDS if card.id == "original")
 METHODS: tuple[MethodCard, ...] = tuple(card for card in _CARDS if card is not ORIGINAL)

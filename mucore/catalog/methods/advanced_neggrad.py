@@ -6,6 +6,9 @@ What both batches would change alike cancels out, so a step mainly follows what 
 apart. Momentum and weight decay are off by default, and the forget loss stops counting at twice the
 loss of blind guessing. No small weight tames the ascent, so it soon dominates: more epochs or a
 higher rate cost accuracy on all data.
+
+Differs: Unequal batch sizes still step; the forget loss is capped by default; batches of 128,
+official code 64.
 """
 
 from __future__ import annotations
@@ -49,7 +52,5 @@ CARD = MethodCard(
     footprint=Footprint(
         backward="epochs * (retain + ceil(retain / batch_size) * min(batch_size, forget))"
     ),
-    differs="Unequal batch sizes still step; the forget loss is capped by default; batches of "
-    "128, official code 64.",
     aliases=("AdvNegGrad",),
 )

@@ -7,6 +7,9 @@ own batch alone, no trace of the forget set would be left. Later updates build o
 however, and neither momentum nor batch norm statistics are reversed, so epochs on the retain set
 have to follow. If most batches are affected, they amount to a short retraining. The sum serves one
 forget set only; a log of single updates serves any, at one copy of the weights for each step.
+
+Differs: Keeps the sum of the affected updates instead of each of them; the weights after taking
+them back are the same.
 """
 
 from __future__ import annotations
@@ -49,7 +52,5 @@ CARD = MethodCard(
     ),
     storage="(recorded steps) × one model: 428 GB for ResNet-18 and 50 epochs; the sum alone, as "
     "kept here: one model",
-    differs="Keeps the sum of the affected updates instead of each of them; the weights after "
-    "taking them back are the same.",
     aliases=("AML",),
 )

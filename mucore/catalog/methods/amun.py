@@ -8,6 +8,10 @@ the original sees in it. Fine-tuning then runs on the retain set, the forget set
 has and these images. Two labels so close together lower the confidence on forgotten samples towards
 that on unseen ones, while boundaries elsewhere hardly move. The aim is membership inference more
 than accuracy. The search takes many gradients for each sample, and every epoch reads all data.
+
+Differs: The attack's radius is bounded; a sample that never leaves its class gets its runner-up
+label. The attack goes up the gradient of the normalised input, not of the pixels: another direction
+where channels have different standard deviations.
 """
 
 from __future__ import annotations
@@ -54,7 +58,4 @@ CARD = MethodCard(
         "(forget if sets != 'no_forget' else 0) + forget)"
     ),
     storage="0 (the forget set's adversarial images while it runs; 61 MB for 5,000 of CIFAR-10)",
-    differs="The attack's radius is bounded; a sample that never leaves its class gets its "
-    "runner-up label. The attack goes up the gradient of the normalised input, not of the pixels: "
-    "another direction where channels have different standard deviations.",
 )

@@ -7,6 +7,8 @@ epochs are over. Their features thus leave the old class without being pushed in
 other one. After the extra row is cut off, another of the old classes should win. Neither labels nor
 retain data nor a record are needed. The forgotten class can come back with the cut, because the
 extra row took up the change, and retained images of that class follow.
+
+Differs: Batch norm frozen, and an early end, by default; the official code has neither.
 """
 
 from __future__ import annotations
@@ -41,6 +43,5 @@ CARD = MethodCard(
         "bn": Among(("frozen", "train")),
     },
     footprint=Footprint(forward="epochs * forget if stop_share else 0", backward="epochs * forget"),
-    differs="Batch norm frozen, and an early end, by default; the official code has neither.",
     aliases=("BE", "Boundary-E"),
 )

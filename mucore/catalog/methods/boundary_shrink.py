@@ -7,6 +7,9 @@ the runner-up class serves. The original trains on the unchanged images with the
 region of the forgotten class shrinks into its neighbours. Neither retain set nor record is needed,
 and a few short epochs make it very cheap. It is designed for whole classes. If part of a class
 goes, the retained part crosses the boundary too, and random samples of all classes hardly change.
+
+Differs: Batch norm frozen and runner-up labels for failed attacks by default; the official code has
+neither.
 """
 
 from __future__ import annotations
@@ -49,7 +52,5 @@ CARD = MethodCard(
         "bn": Among(("frozen", "train")),
     },
     footprint=Footprint(forward="forget", backward="(1 + epochs) * forget"),
-    differs="Batch norm frozen and runner-up labels for failed attacks by default; the official "
-    "code has neither.",
     aliases=("BS", "Boundary-S"),
 )

@@ -6,6 +6,9 @@ asked for. Frozen batch norms keep their statistics. The free part trains with c
 retain set, and the forget set is never read. Late layers turn features into classes, so they should
 be the first to lose what is no longer rehearsed, and few layers train quickly. On a well fitted
 network they hardly move, so as a rule it forgets no more than fine-tuning of all layers.
+
+Differs: Frozen batch norms keep their statistics; official code lets them drift, and restarts its
+rate from 0.1 again and again.
 """
 
 from __future__ import annotations
@@ -43,7 +46,5 @@ CARD = MethodCard(
     not_confinable="it trains the last k layers or blocks, whichever those are.",
     confinable_when={"k_unit": ("layer",), "k": (1,)},
     footprint=Footprint(backward="epochs * retain"),
-    differs="Frozen batch norms keep their statistics; official code lets them drift, and "
-    "restarts its rate from 0.1 again and again.",
     aliases=("CF-k",),
 )

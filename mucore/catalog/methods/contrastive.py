@@ -9,6 +9,9 @@ what training made it share with the class. Cross-entropy on the retain batch, t
 loss, keeps the retained clusters apart. It needs the retain set throughout, and validation data to
 know when to stop. That is checked after whole epochs only, so a large forget set can go too far
 within one.
+
+Differs: Normalised features of the network as it is; the official network has a projection head.
+Stops on validation data. Retain batches come from shuffled passes, not drawn with replacement.
 """
 
 from __future__ import annotations
@@ -48,8 +51,5 @@ CARD = MethodCard(
         "lambda_ce": Between(0.2, 10.0, log=True),
         "repeats": Between(1, 8),
     },
-    differs="Normalised features of the network as it is; the official network has a projection "
-    "head. Stops on validation data. Retain batches come from shuffled passes, not drawn with "
-    "replacement.",
     aliases=("CU", "contrastive_unlearning"),
 )

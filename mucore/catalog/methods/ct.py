@@ -7,6 +7,9 @@ longer fit upright ones. Training on the retain set makes them fit again, at a r
 a cosine. What only the forget set supported has no data to come back from, since that set is never
 read. With few epochs or a low rate, accuracy stays far below what it was on all data. Kernels of
 one pixel do not change, so a network without larger ones is merely fine-tuned.
+
+Differs: The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, as in
+MUBox.
 """
 
 from __future__ import annotations
@@ -32,7 +35,5 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     not_confinable="it mirrors the kernels of convolutions, and the classifier has none.",
     footprint=Footprint(backward="epochs * retain"),
-    differs="The other half of the authors' ensemble, pseudo-label fine-tuning, is left out, as "
-    "in MUBox.",
     aliases=("Convolution transpose",),
 )

@@ -9,6 +9,9 @@ Relations between the other classes should change little, which protects the ret
 reading it. A frozen second network and the forget set are all it needs. It is made for whole
 classes: random samples lose correct predictions that Retrain would mostly keep, and accuracy
 elsewhere falls with them.
+
+Differs: Batch norm is frozen by default (the official flag disable_bn). Class-wise, every forgotten
+class is struck out.
 """
 
 from __future__ import annotations
@@ -39,6 +42,4 @@ CARD = MethodCard(
     },
     footprint=Footprint(backward="epochs * forget"),
     storage="|D_f| · C · 4 B (logits of the original)",
-    differs="Batch norm is frozen by default (the official flag disable_bn). Class-wise, every "
-    "forgotten class is struck out.",
 )

@@ -9,6 +9,14 @@ by default, each time beside another retain batch that holds its classes. Forgot
 look like another class already in their features. It needs the retain set, and validation data to
 know when to stop. Many retain batches make an epoch expensive, and pulled samples become wrong
 where Retrain would often be right.
+
+Differs: Targets are fixed for each sample and never a forgotten class; in the official code,
+indices go astray. The target accuracy comes from validation data, the official one from test data.
+At most 10 epochs also where classes go (official: 200). Centroids are means over the whole retain
+set (official: over its first 50 batches). A forget batch meets as many retain batches as the
+authors' ratio says, 40; the official loop asks for the ratio too late and takes one more, 41. The
+number that they wrote down is taken here; the two differ only where the retain set has more than 40
+batches.
 """
 
 from __future__ import annotations
@@ -61,11 +69,4 @@ CARD = MethodCard(
         "retain_batches": Among((1, 2, 5, 10, 20)),
     },
     storage="C · d · 4 B (centroids)",
-    differs="Targets are fixed for each sample and never a forgotten class; in the official code, "
-    "indices go astray. The target accuracy comes from validation data, the official one from "
-    "test data. At most 10 epochs also where classes go (official: 200). Centroids are means over "
-    "the whole retain set (official: over its first 50 batches). A forget batch meets as many "
-    "retain batches as the authors' ratio says, 40; the official loop asks for the ratio too late "
-    "and takes one more, 41. The number that they wrote down is taken here; the two differ only "
-    "where the retain set has more than 40 batches.",
 )

@@ -7,6 +7,9 @@ The frozen front serves as a feature extractor, and the reset part learns from t
 rate that falls along a cosine. No forgotten sample ever reaches this part, so only the features can
 carry influence. More layers forget more and bring the cost nearer to that of retraining. Random
 samples are often predicted as before, because the features were fitted to them.
+
+Differs: Norms of the last layers are reset too. Official code trains as long as the original did,
+its rate restarted many times.
 """
 
 from __future__ import annotations
@@ -55,7 +58,5 @@ CARD = MethodCard(
     confinable_when={"k_unit": ("layer",), "k": (1,)},
     footprint=Footprint(backward="epochs * retain"),
     storage="0 with the seed of the initial weights, else one model",
-    differs="Norms of the last layers are reset too. Official code trains as long as the original "
-    "did, its rate restarted many times.",
     aliases=("EU-k",),
 )

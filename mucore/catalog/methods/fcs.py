@@ -8,6 +8,9 @@ forgotten sample's logits with those of a retain batch. The loss asks for equal 
 forgotten sample should resemble no class more than another. The epoch on the retain set that
 follows restores what suffered, and these epochs make up most of the cost. They also outweigh the
 short forget passes: random samples are often predicted as well afterwards as before.
+
+Differs: Where the forget set has more batches than the retain set, the contrast round cycles the
+latter instead of ending early.
 """
 
 from __future__ import annotations
@@ -53,7 +56,5 @@ CARD = MethodCard(
         backward="forget + epochs * (forget + ceil(forget / forget_batch_size) * min(batch_size, "
         "retain) + retain)"
     ),
-    differs="Where the forget set has more batches than the retain set, the contrast round cycles "
-    "the latter instead of ending early.",
     aliases=("Fanchuan", "Forget-Contrast-Strengthen"),
 )

@@ -8,6 +8,10 @@ set are summed at the original's weights, and the weights move along this sum, s
 poisoning, the same images with their true labels are the counterpart, and the step leads from the
 wrong labels to these. It needs no retain data and no record, only a pass over the forget set. One
 straight step cannot follow a curved loss, and τ has to fit the size of the forget set.
+
+Differs: All weights move, not the last six tensors; the given samples are forgotten, not training
+points that the model gets wrong. A masked trigger comes with the true label: the paper masks
+features of samples whose labels are right.
 """
 
 from __future__ import annotations
@@ -69,8 +73,5 @@ CARD = MethodCard(
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},
     footprint=Footprint(backward="steps * forget * (1 if counterpart == 'delete' else 2)"),
-    differs="All weights move, not the last six tensors; the given samples are forgotten, not "
-    "training points that the model gets wrong. A masked trigger comes with the true label: the "
-    "paper masks features of samples whose labels are right.",
     aliases=("First-order", "First"),
 )

@@ -9,6 +9,9 @@ once; classifier, biases and batch norms get more. What weights knew about the f
 should drown in it, although that set is never read. A well fitted network has almost no
 information: then the limit alone rules, and accuracy falls for retained samples too. The estimate
 takes gradients of single samples over the retain set.
+
+Differs: The classifier is found by its place, not by its shape. Predictions with the last
+thousandth of the variance are skipped. Several draws of the noise are several unlearning seeds.
 """
 
 from __future__ import annotations
@@ -45,8 +48,5 @@ CARD = MethodCard(
         forward="2 * retain if coverage < 1 else retain",
         backward="retain * min(classes, 4) if coverage < 1 else retain * classes",
     ),
-    differs="The classifier is found by its place, not by its shape. Predictions with the last "
-    "thousandth of the variance are skipped. Several draws of the noise are several unlearning "
-    "seeds.",
     aliases=("Fisher", "FF"),
 )

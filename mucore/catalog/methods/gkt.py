@@ -9,6 +9,10 @@ others the student learns the teacher's outputs and attention maps, so knowledge
 classes has no way across. Only the numbers of these classes must be known. The student needs
 thousands of batches, often far more than retraining costs, stays far less accurate, and forgotten
 classes can leak in after a while.
+
+Differs: The student's batch norm trains (a slip in the official notebook leaves it in eval mode);
+stopping and the choice of the student need no data (the official notebook reads test data); rates
+are constant; a batch that the gate throws away counts.
 """
 
 from __future__ import annotations
@@ -66,8 +70,5 @@ CARD = MethodCard(
         backward="batches * batch_size * (2 * generator_steps + student_steps)",
     ),
     storage="0 (student and generator, about 50 MB, exist only while it runs)",
-    differs="The student's batch norm trains (a slip in the official notebook leaves it in eval "
-    "mode); stopping and the choice of the student need no data (the official notebook reads test "
-    "data); rates are constant; a batch that the gate throws away counts.",
     aliases=("zero_shot",),
 )

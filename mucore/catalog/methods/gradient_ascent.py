@@ -6,6 +6,9 @@ norm is frozen and gradients are clipped by default, because the loss has no upp
 gradient grows as predictions fail. After each epoch the forget loss is measured, and the ascent
 ends once it reaches a multiple of the loss of blind guessing. On well fitted samples gradients are
 tiny, so a low rate changes nothing. A high rate soon ruins predictions on all classes.
+
+Differs: Batch norm frozen, clipping and a loss limit by default; official code has none of them
+(bn=train, the others none).
 """
 
 from __future__ import annotations
@@ -40,7 +43,5 @@ CARD = MethodCard(
         "bn": Among(("frozen", "train")),
     },
     footprint=Footprint(forward="epochs * forget if stop_loss else 0", backward="epochs * forget"),
-    differs="Batch norm frozen, clipping and a loss limit by default; official code has none of "
-    "them (bn=train, the others none).",
     aliases=("GA", "NegGrad"),
 )

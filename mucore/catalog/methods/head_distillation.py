@@ -8,6 +8,8 @@ probability moves to the others. A new last layer, which starts as the old one, 
 probabilities from the kept inputs by Kullback-Leibler divergence. All other weights and the
 statistics of batch norm are never touched. Anyone who has the network can put a fresh last layer on
 it and get the class back.
+
+Differs: The paper's optimiser, rate and epochs are not known: these are ours.
 """
 
 from __future__ import annotations
@@ -29,6 +31,5 @@ CARD = MethodCard(
     scenarios_reason="it strikes out the logits of classes that go entirely, and here none does. "
     "Choose whole classes.",
     footprint=Footprint(forward="retain + forget"),
-    differs="The paper's optimiser, rate and epochs are not known: these are ours.",
     aliases=("HD",),
 )

@@ -7,6 +7,10 @@ regain accuracy. Weights that the retain set does not need come close to zero, a
 of the forget set goes with them. Weights can also be pruned for good, in the given original or in
 one trained for that purpose. The forget set is never read, so nothing aims at it. A small α is
 plain fine-tuning, a large one costs accuracy, and whole classes tend to survive.
+
+Differs: The original is given, so it is pruned after training unless asked otherwise. A sparse
+original trains on to the end of the recipe from where it was put back, the official code as many
+epochs again. The repository leaves alpha open; 5e-4 is AMUN's.
 """
 
 from __future__ import annotations
@@ -67,8 +71,5 @@ CARD = MethodCard(
     confinable_when={"pruning": ("magnitude",), "prune": (0.0,)},
     footprint=Footprint(backward="epochs * retain"),
     storage="0 (one mask of the weights if pruned)",
-    differs="The original is given, so it is pruned after training unless asked otherwise. A "
-    "sparse original trains on to the end of the recipe from where it was put back, the official "
-    "code as many epochs again. The repository leaves alpha open; 5e-4 is AMUN's.",
     aliases=("l1-sparsity", "FT_prune"),
 )

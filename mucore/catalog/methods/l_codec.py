@@ -9,6 +9,11 @@ without the group would have ended. The curvature for this step comes from gradi
 epochs of training, which must be on record, and from a small step ahead. Gaussian noise then hides
 what the step leaves behind. Errors and noise add up over the groups, so accuracy suffers, and each
 group costs many forward passes.
+
+Differs: 100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by default,
+where the official code takes 1,000 images, any number of channels and single samples and costs
+several retrainings. The noise is that of one sample, as in the official code, also where a group
+has ten.
 """
 
 from __future__ import annotations
@@ -71,9 +76,5 @@ CARD = MethodCard(
         backward="forget * (2 if curvature == 'finite_difference' else 1)",
     ),
     storage="0 as MUBox counts it; 4 vectors of weights (one of them the original's own)",
-    differs="100 perturbed images, 10 of the 100 likeliest channels and groups of 10 samples by "
-    "default, where the official code takes 1,000 images, any number of channels and single "
-    "samples and costs several retrainings. The noise is that of one sample, as in the official "
-    "code, also where a group has ten.",
     aliases=("LCODEC", "L-FOCI"),
 )

@@ -9,6 +9,8 @@ temperature that flattens them. The temperature grows with the gap between forge
 teacher's validation accuracy; the latter counts as zero where whole classes go. A network that
 never saw the forget set would show no gap, so smoothing ends where the gap closes. If the original
 generalises well, the gap is small and hardly anything is forgotten.
+
+Differs: None in the algorithm; every draw comes from the run's own streams.
 """
 
 from __future__ import annotations
@@ -48,5 +50,4 @@ CARD = MethodCard(
         forward="epochs * forget + (0 if leaving else validation)",
         backward="epochs * (forget + retain_fraction * retain)",
     ),
-    differs="None in the algorithm; every draw comes from the run's own streams.",
 )

@@ -9,6 +9,8 @@ set is wiped out and only the retain set teaches them again. Kept convolution we
 tenth of the pace, so the repair happens where knowledge was lost. Classifier and batch norm train
 at full pace. The reset hits all knowledge: few epochs at a low rate leave accuracy low, while a
 whole class may survive.
+
+Differs: The gradients that choose weights come from eval mode; sources do not say.
 """
 
 from __future__ import annotations
@@ -47,6 +49,5 @@ CARD = MethodCard(
     not_confinable="it redraws weights of convolutions, and the classifier has none.",
     footprint=Footprint(backward="2 * forget + epochs * retain"),
     storage="0 (one mask of the convolution weights while it runs)",
-    differs="The gradients that choose weights come from eval mode; sources do not say.",
     aliases=("Kookmin",),
 )

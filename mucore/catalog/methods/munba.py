@@ -9,6 +9,9 @@ other, and no weight between the two has to be chosen. The joint gradient is cut
 default, and only opposite gradients have no solution. Each of these steps costs two backward
 passes. Steps of limited length move a well fitted network little, so a short run can forget next to
 nothing.
+
+Differs: The symmetric solution of the bargain; the official formula fails for orthogonal gradients
+and then takes fixed weights.
 """
 
 from __future__ import annotations
@@ -42,6 +45,4 @@ CARD = MethodCard(
     paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it weighs gradients of the whole network against each other.",
     footprint=Footprint(backward="epochs * (retain + forget)"),
-    differs="The symmetric solution of the bargain; the official formula fails for orthogonal "
-    "gradients and then takes fixed weights.",
 )

@@ -8,6 +8,8 @@ time restores what this costs on other samples. The forget loss stops pushing at
 blind guessing by default, since it would grow without end. All depends on the weight: too little
 ascent is plain fine-tuning, too much lowers accuracy everywhere. The cost is a few epochs over the
 retain set.
+
+Differs: Unequal batch sizes still step; the forget loss is capped by default.
 """
 
 from __future__ import annotations
@@ -48,5 +50,4 @@ CARD = MethodCard(
     footprint=Footprint(
         backward="epochs * (retain + ceil(retain / batch_size) * min(batch_size, forget))"
     ),
-    differs="Unequal batch sizes still step; the forget loss is capped by default.",
 )

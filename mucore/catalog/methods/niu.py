@@ -7,6 +7,9 @@ some, and trains only these nine and batch norm. In the last epochs everything t
 is added. Noise erases details at random, and only those that the retain set supports can be learned
 again. No forgotten sample is read, so nothing aims at the forget set, and random samples are often
 still known. All tensors get noise of one size, which hurts those with small weights most.
+
+Differs: Batch norm is told by layer type, not by the name bn. The three stages are scaled to the
+recipe one by one.
 """
 
 from __future__ import annotations
@@ -57,7 +60,5 @@ CARD = MethodCard(
     paper_epochs=settings.MUBOX_EPOCHS,
     not_confinable="it draws the layers that it trains, batch norms among them.",
     footprint=Footprint(backward="(reset_epochs + noise_epochs + fine_epochs) * retain"),
-    differs="Batch norm is told by layer type, not by the name bn. The three stages are scaled to "
-    "the recipe one by one.",
     aliases=("RNI", "Noise-injection unlearning"),
 )

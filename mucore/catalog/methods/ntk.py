@@ -9,6 +9,11 @@ solved exactly by Cholesky, many by conjugate gradients without a Jacobian. The 
 solutions is added to the weights, stretched by how far training really went from the initial
 weights. A random part of the retain set, 500 samples by default, stands for all of it. Where the
 linear picture fits badly, little is forgotten, and the two solves can cost as much as retraining.
+
+Differs: Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two solves by
+conjugate gradients with products of the kernel, preconditioned by a Nyström sketch. Batch norm
+trained as usual, weights not pulled to their start, no pretraining: the originals are those of
+every other method.
 """
 
 from __future__ import annotations
@@ -75,10 +80,6 @@ CARD = MethodCard(
     # for the shift
     footprint=Footprint(forward=_LEAST, backward=_LEAST),
     storage="Jacobians on disk, 2 · weights · samples · classes · 4 bytes (MUBox: 36 GB)",
-    differs="Nothing is stored. Above 4,000 logits no Jacobian or kernel is formed either: two "
-    "solves by conjugate gradients with products of the kernel, preconditioned by a Nyström "
-    "sketch. Batch norm trained as usual, weights not pulled to their start, no pretraining: the "
-    "originals are those of every other method.",
     revision=2,
     aliases=("NTK",),
 )

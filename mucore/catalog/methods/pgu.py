@@ -8,6 +8,15 @@ set alone, and each gradient loses its part in these directions. Outputs on reta
 change little, although none of them is read. Validation data are needed to stop, and the record
 grows with the square of a layer's inputs. Protecting too much leaves no room to forget, and too
 little costs accuracy.
+
+Differs: Moments with each layer's own stride and one transform for both sets, negative eigenvalues
+at zero, where the official code has stride 1, augmentation in one of the sets, and their absolute
+values. Depoisoning ends by validation accuracy, where the official code reads the test set, and its
+mixing of protected directions is applied to the weights, not kept beside them. Where whole classes
+go, the only official end before the last epoch is a fall of 5 points on what is kept, which
+projection prevents: here (class_stop=target) it also ends at a forget accuracy of 1 %, and looks
+every fifth epoch at 500 samples of each set. A hundred passes over a class cost most of a Retrain
+as short as that of the preset standard all the same.
 """
 
 from __future__ import annotations
@@ -78,14 +87,5 @@ CARD = MethodCard(
     | dict.fromkeys(sorted(CLASS_WISE), _CLASSES),
     not_confinable="it goes in directions that are computed for every layer.",
     storage="Σ d² · 4 bytes over the layers, d weights of one output: 0.37 GB for ResNet-18",
-    differs="Moments with each layer's own stride and one transform for both sets, negative "
-    "eigenvalues at zero, where the official code has stride 1, augmentation in one of the sets, "
-    "and their absolute values. Depoisoning ends by validation accuracy, where the official code "
-    "reads the test set, and its mixing of protected directions is applied to the weights, not "
-    "kept beside them. Where whole classes go, the only official end before the last epoch is a "
-    "fall of 5 points on what is kept, which projection prevents: here (class_stop=target) it "
-    "also ends at a forget accuracy of 1 %, and looks every fifth epoch at 500 samples of each "
-    "set. A hundred passes over a class cost most of a Retrain as short as that of the preset "
-    "standard all the same.",
     aliases=("Projected gradient unlearning",),
 )

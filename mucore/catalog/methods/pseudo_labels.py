@@ -8,6 +8,10 @@ usually lies just across the decision boundary, so a small shift should do and t
 is. Without the null-space option nothing protects the retain set; with it, some retained samples of
 each class must be read. The last layers can do most of the work, so features may still tell the
 forgotten class. Random samples of all classes pull many boundaries at once and cost much accuracy.
+
+Differs: In class-wise scenarios no new label is a forgotten class; the official helper allows that.
+Rates of the first step alone are not in the paper. Null space: inputs are cut with each layer's own
+stride, and the share grows by 0.03 / C a class.
 """
 
 from __future__ import annotations
@@ -71,8 +75,5 @@ CARD = MethodCard(
         backward="forget * (epochs if projection == 'off' else null_epochs)",
     ),
     storage="0 (null space: one basis a layer while it runs, 0.1 to 0.5 GB for ResNet-18)",
-    differs="In class-wise scenarios no new label is a forgotten class; the official helper "
-    "allows that. Rates of the first step alone are not in the paper. Null space: inputs are cut "
-    "with each layer's own stride, and the share grows by 0.03 / C a class.",
     aliases=("PL",),
 )

@@ -9,6 +9,9 @@ its own strength, and samples whose turn is still to come count as retained. The
 needed, and some other scores read validation data or a record of training. The score only stands in
 for true memorisation, which would take many retrained networks. Later steps can undo what earlier
 ones reached, and their costs add up.
+
+Differs: Scores by proxies; held-out data are the validation set; images augmented. Other settings
+of a step are its own method's.
 """
 
 from __future__ import annotations
@@ -101,7 +104,5 @@ CARD = MethodCard(
         "!= 'nothing' else 0)) + forget",
     ),
     storage="one score a sample",
-    differs="Scores by proxies; held-out data are the validation set; images augmented. Other "
-    "settings of a step are its own method's.",
     aliases=("RUM",),
 )

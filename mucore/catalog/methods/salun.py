@@ -7,6 +7,9 @@ Each epoch passes over the forget set under newly drawn labels, then over the re
 own. The mask confines the change to weights that act on the forget set, so other abilities should
 suffer less than under plain relabelling. Too low a learning rate forgets next to nothing. Unsure
 answers where Retrain is sure are a trace that membership inference by confidence can find.
+
+Differs: Masked weights stay put under weight decay and momentum too; official code let them drift
+until February 2026.
 """
 
 from __future__ import annotations
@@ -45,6 +48,4 @@ CARD = MethodCard(
     paper_epochs=settings.MUBOX_EPOCHS,
     footprint=Footprint(backward="forget + epochs * (forget + retain)"),
     storage="one mask of the weights (MUBox: 0.09 GB for ResNet-18, an int64 mask)",
-    differs="Masked weights stay put under weight decay and momentum too; official code let them "
-    "drift until February 2026.",
 )

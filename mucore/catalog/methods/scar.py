@@ -9,6 +9,11 @@ divergence from the frozen original. Forgotten samples thus end up in foreign cl
 answers should stay. The retain set provides those images by default; made-up ones can take their
 place but say less about real ones. Validation data are needed to stop, and moved samples become
 wrong where Retrain would often be right.
+
+Differs: The official surrogates are ImageNet images, which are not at hand: the retain set stands
+in (the form with retain data), or made-up images. The stop rule is asked once an epoch and on
+validation data, in the self-forget form on those images, where the official code reads the forget
+set and the test set.
 """
 
 from __future__ import annotations
@@ -76,8 +81,4 @@ CARD = MethodCard(
         "class_surrogate_batches": Among((1, 3, 5), when="leaving > 0"),
     },
     storage="C · (d + d²) · 4 B (class statistics) and 10,000 surrogate images",
-    differs="The official surrogates are ImageNet images, which are not at hand: the retain set "
-    "stands in (the form with retain data), or made-up images. The stop rule is asked once an "
-    "epoch and on validation data, in the self-forget form on those images, where the official "
-    "code reads the forget set and the test set.",
 )

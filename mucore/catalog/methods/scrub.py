@@ -8,6 +8,8 @@ The first kind of pass drives out what was learned from the forget set, and the 
 suffered with it. The divergence has no upper limit, so rate and number of these passes decide
 between no effect and collapse. Too many errors on the forget set are a trace as well, which
 membership inference can use.
+
+Differs: Gradients are clipped at norm 10; the clip option of the official code has no effect there.
 """
 
 from __future__ import annotations
@@ -61,6 +63,4 @@ CARD = MethodCard(
     not_confinable="its tiny noise goes on the weights of every layer.",
     confinable_when={"break_symmetry": ("bn_train", "min_first")},
     footprint=Footprint(backward="epochs * retain + msteps * forget"),
-    differs="Gradients are clipped at norm 10; the clip option of the official code has no effect "
-    "there.",
 )

@@ -9,6 +9,9 @@ such samples. The kept weights whose forget error comes nearest are the result, 
 inference finds neither too few errors nor too many. It can only choose among states that SCRUB
 passed through, which undoes excess and adds no forgetting. It needs validation data and room for
 the copies.
+
+Differs: The original is among the checkpoints; official code lists its error but never saved it.
+Otherwise as SCRUB.
 """
 
 from __future__ import annotations
@@ -47,7 +50,5 @@ CARD = MethodCard(
         forward="(1 + epochs) * forget + validation", backward="epochs * retain + msteps * forget"
     ),
     storage="0 (while it runs, one copy of the weights an epoch)",
-    differs="The original is among the checkpoints; official code lists its error but never saved "
-    "it. Otherwise as SCRUB.",
     aliases=("SCRUB+R",),
 )

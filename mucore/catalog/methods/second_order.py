@@ -9,6 +9,10 @@ matrix, which has no negative curvature and rests on samples near a boundary, re
 then move far where the retain loss is flat, as far as damping lets them, and little where it is
 steep. LiSSA, the official code's series of products on random batches, is a choice that seldom
 solves a deep network's system (status: unsolved). Many passes over retain data make it expensive.
+
+Differs: All weights move, not the last six tensors; the Hessian is that of the sum of losses, not
+of a batch; conjugate gradients on the Gauss-Newton matrix take the place of LiSSA, whose best
+iterate counts, not its last. Above a residual of 1 % of the gradient the status is unsolved.
 """
 
 from __future__ import annotations
@@ -69,10 +73,6 @@ CARD = MethodCard(
     scenario_values=TRUE_LABEL,
     not_confinable="its step is computed for the weights that param_scope names.",
     confinable_when={"param_scope": ("head",)},
-    differs="All weights move, not the last six tensors; the Hessian is that of the sum of "
-    "losses, not of a batch; conjugate gradients on the Gauss-Newton matrix take the place of "
-    "LiSSA, whose best iterate counts, not its last. Above a residual of 1 % of the gradient the "
-    "status is unsolved.",
     revision=2,
     aliases=("Second-order", "Second"),
 )

@@ -7,6 +7,8 @@ the mask of the ascent. By default one masked step precedes five free ones on th
 its strength falls to zero, so the end is repair alone. Small losses weigh most, which spares
 samples that are forgotten already, and the mask should leave retained knowledge alone. The retain
 steps make up most of the cost. Too much strength forgets far more than Retrain and lowers accuracy.
+
+Differs: Batches come from endless shuffled streams, so all have the same size.
 """
 
 from __future__ import annotations
@@ -59,6 +61,5 @@ CARD = MethodCard(
         backward="forget + retain + iterations * batch_size + ceil(iterations / every) * "
         "min(batch_size, forget)"
     ),
-    differs="Batches come from endless shuffled streams, so all have the same size.",
     aliases=("SFR-on",),
 )

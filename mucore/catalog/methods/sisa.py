@@ -10,6 +10,11 @@ and trains on without the forget set. All other networks stay as they are: no fo
 reached them, so the result is exact. It needs these checkpoints and cannot repair an existing
 single network. Each member learns from a fraction of the data, so accuracy is usually below that of
 one network.
+
+Differs: Seeded, shuffled, and everything starts afresh with each slice, so that the result is
+exact. Its original is an ensemble too: how that one did before the request stands in the notes;
+gaps are to the Retrain of the single model, as for every method. Accuracies count votes, membership
+attacks see the mean of the probabilities.
 """
 
 from __future__ import annotations
@@ -43,8 +48,4 @@ CARD = MethodCard(
     not_confinable="it trains the networks of its shards again.",
     footprint=Footprint(backward="(epochs or recipe_epochs) * retain"),
     storage="shards × slices models (MUBox: 0.22 GB for 5 of ResNet-18)",
-    differs="Seeded, shuffled, and everything starts afresh with each slice, so that the result "
-    "is exact. Its original is an ensemble too: how that one did before the request stands in the "
-    "notes; gaps are to the Retrain of the single model, as for every method. Accuracies count "
-    "votes, membership attacks see the mean of the probabilities.",
 )

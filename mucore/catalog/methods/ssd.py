@@ -8,6 +8,10 @@ Selected weights are multiplied by the ratio of second to first, so the most spe
 while shared knowledge should survive. The cost is little more than one pass of gradients over all
 data, but nothing repairs the retain set afterwards. A low α wrecks the network, and a high one
 selects nothing.
+
+Differs: Nothing by default: batches are cut in the order of the official scripts, in 64 where whole
+classes go and in 128 elsewhere. That order selects few weights. Shuffled batches, which no official
+script has, average gradients away and select many.
 """
 
 from __future__ import annotations
@@ -66,7 +70,4 @@ CARD = MethodCard(
     not_confinable="it dampens weights in every layer, by their importance.",
     footprint=Footprint(backward="2 * forget + retain"),
     storage="0 (one copy of the weights if the importance of the training set is kept)",
-    differs="Nothing by default: batches are cut in the order of the official scripts, in 64 "
-    "where whole classes go and in 128 elsewhere. That order selects few weights. Shuffled "
-    "batches, which no official script has, average gradients away and select many.",
 )

@@ -7,6 +7,9 @@ epochs. The initial weights come from their seed or a record of training, and th
 forget batches are summed at them. Multiplied by the chosen rate and epochs, the sum goes onto the
 original's weights, and a few epochs on the retain set follow. The expansion ignores that later
 steps build on earlier ones, so little is often forgotten after a long training with momentum.
+
+Differs: The original is trained as every other, with momentum and decay, and not with the paper's
+loss that shortens its path.
 """
 
 from __future__ import annotations
@@ -55,7 +58,5 @@ CARD = MethodCard(
     not_confinable="it takes back steps that the training made in every layer.",
     footprint=Footprint(backward="forget + epochs * retain"),
     storage="one model (the weights before training); 0 where their seed is kept, as here",
-    differs="The original is trained as every other, with momentum and decay, and not with the "
-    "paper's loss that shortens its path.",
     aliases=("Unrolling", "USGD"),
 )

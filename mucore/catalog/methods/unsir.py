@@ -10,6 +10,9 @@ class, another on those samples alone. For single samples, each forgotten batch 
 which is trained together with a retain batch. An epoch over the retain set ends this form. The rate
 of the impairing steps is delicate: a high one lowers accuracy on retained data, and a low one
 leaves the forget set intact.
+
+Differs: The official class form uses 60 noise images, made in train mode, and calls every forgotten
+class 0; here all are used.
 """
 
 from __future__ import annotations
@@ -67,6 +70,4 @@ CARD = MethodCard(
         "or not leaving else leaving * batch_size * (class_noise_steps + noise_batches) + 2 * "
         "min(retain, retain_per_class * (classes - leaving))"
     ),
-    differs="The official class form uses 60 noise images, made in train mode, and calls every "
-    "forgotten class 0; here all are used.",
 )
