@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from mucore import catalog, unforeseen
 from mucore.errors import BadValue, MucoreError, UnknownName, said
@@ -244,8 +244,6 @@ def forgetting_quality(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     models: int = 64,
     originals: Literal["one", "each"] = "one",
-    bins: Literal["document", "code"] = "document",
-    intervals: Literal["all", "organisers"] = "all",
     seed: int = 0,
     mia_samples: int = 2000,
     original: str | Path = "",
@@ -266,19 +264,12 @@ def forgetting_quality(
     """
     import pandas as pd
 
-    from mucore.metrics.forgetting_quality import Bins, Intervals
     from mucore.numbers import integer
     from mucore.runner.plan import parse_grid
     from mucore.runner.quality import find, plan_experiment
     from mucore.store import open_store
 
     models = integer(models, "models")
-    for what, value, known in (
-        ("choice of bins", bins, get_args(Bins)),
-        ("choice of intervals", intervals, get_args(Intervals)),
-    ):
-        if value not in known:
-            raise UnknownName(what, value, known)
     _texts(name=name, device=device)
     grid = parse_grid(
         {
@@ -298,7 +289,7 @@ def forgetting_quality(
         failed = _compute(experiment.plan, store, name=title, device=device, anyway=anyway)
         for job in failed:
             warnings.warn(_how(job), stacklevel=3)
-        findings = find(experiment, store, bins=bins, intervals=intervals)
+        findings = find(experiment, store)
     finally:
         store.close()
     return pd.DataFrame([_row(finding) for finding in findings])

@@ -152,21 +152,6 @@ def test_a_run_that_somebody_cancelled_is_warned_of(tmp_path, monkeypatch):
         compare(tmp_path, methods=["finetune"])
 
 
-def test_choices_of_forgetting_quality_are_checked_before_models_are_made(tmp_path):
-    common: dict[str, Any] = {
-        "dataset": "digits",
-        "model": "mlp",
-        "preset": "quick",
-        "methods": ["finetune"],
-        "models": 4,
-        "home": tmp_path,
-    }
-    for wrong in ({"bins": "many"}, {"intervals": "few"}):
-        with pytest.raises(UnknownName, match="choice of"):
-            mu.forgetting_quality(**common, **wrong)
-    assert not (tmp_path / "store.sqlite").exists()
-
-
 def test_a_filter_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(UnknownName, match="Did you mean dataset"):
         mu.statistics(home=tmp_path, datasets="digits")

@@ -236,8 +236,6 @@ def quality(
     *,
     models: Annotated[int, WHOLE] = 64,
     originals: Literal["one", "each"] = "one",
-    bins: Literal["document", "code"] = "document",
-    intervals: Literal["all", "organisers"] = "all",
     plan_only: Annotated[bool, Parameter(name="--plan")] = False,
     name: Name = None,
     note: str = "",
@@ -254,10 +252,6 @@ def quality(
         How many unlearned models of each method, and how many retrained ones.
     originals
         one: all are unlearned from one original, as in the competition. each: from its own.
-    bins
-        Bins of ε: 13, or as many as the organisers' code has.
-    intervals
-        Which pairs of thresholds count: all, or those that the organisers' code looks at.
     plan_only
         Say what would be computed and how long, and stop.
     """
@@ -287,12 +281,12 @@ def quality(
             if code == INTERRUPTED:
                 return code
             try:
-                findings = find(experiment, store, bins=bins, intervals=intervals)
+                findings = find(experiment, store)
             except MucoreError as error:
                 # where runs failed, what cannot be had is their fault and not the request's
                 return complain(str(error), code or WRONG)
         if as_json:
-            print(to_json(content(experiment, findings, bins=bins, intervals=intervals), indent=2))
+            print(to_json(content(experiment, findings), indent=2))
         else:
             print_findings(findings)
     return code

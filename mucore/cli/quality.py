@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from mucore.runner.quality import Experiment, Finding
 
 
-def content(
-    experiment: Experiment, findings: Sequence[Finding], *, bins: str, intervals: str
-) -> dict[str, Any]:
+def content(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, Any]:
     """The experiment as JSON: what is the same for all methods, and `methods`, one object each."""
     grid, plan = experiment.plan.grid, experiment.plan
     first = plan.specs[0]
@@ -28,8 +26,6 @@ def content(
         "scenario": experiment.rows[0].spec.scenario if experiment.rows else grid.scenarios[0].id,
         "models": experiment.models,
         "originals": experiment.originals,
-        "bins": bins,
-        "intervals": intervals,
         "runs": {"total": len(plan.specs), "cached": len(plan.cached)},
         "estimate": plan.estimate,
         "refused": [asdict(refusal) for refusal in plan.refused],

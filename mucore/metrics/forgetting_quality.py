@@ -7,7 +7,9 @@ rule that calls a model "positive" by the confidence it gives one sample: above 
 positive distribution being that of the larger median; or between two thresholds, the positive one
 being that of the smaller range. The supremum over thresholds is exact: error rates change at the
 confidences themselves only, so sorting finds them all. The organisers scan a grid of 100 thresholds
-per unit instead, and only intervals about as long as the narrower range: see `Intervals`.
+per unit instead, and only intervals about as long as the narrower range. Short intervals find what
+is chance: 512 retrained models have F = 0.05 against 512 others here, and 0.18 there (normal
+confidences, measured), so the two are not to be compared.
 Source: Triantafillou et al., Are We Making Progress in Unlearning? (evaluation of the competition),
 Algorithm 1; ties as in the organisers' code (google-deepmind/unlearning_evaluation, metric.py). Bad
 input raises `BadValue`.
@@ -15,9 +17,9 @@ input raises `BadValue`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -28,46 +30,12 @@ from mucore.errors import BadValue
 DELTA = 1e-5
 CAP = 50.0  # stands for infinite ε
 BIN = 0.5
-DOCUMENT_BINS = 13
+BINS = 13  # that score above 0: [0, 6.5)
 DEGENERATE = 0.01  # a range below this share of the other one's
 PROBABILITY_FLOOR = 1e-45
 FEW_MODELS = 64
 TIME_LIMIT = 0.2  # of the mean retraining time
-Bins = Literal["document", "code"]
-# Which pairs of thresholds count: all; or, as in the organisers' code, those whose upper one lies
-# within 2 of the narrower distribution's largest confidence and whose distance is within 2 of its
-# range. Short intervals find what is chance: 512 retrained models have F = 0.05 against 512 others
-# under `all`, and 0.18 under `organisers` (normal confidences, measured), so the two are not to be
-# compared.
-Intervals = Literal["all", "organisers"]
-_BUFFER = 2.0
 _BLOCK = 64  # samples at once: their tables stay in the cache
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ForgettingQuality:
-    """F and what it rests on."""
-
-    # F, mean of H(s) over the samples that have an ε, in 0..1 (1 is Retrain); None if none has
-    quality: float | None
-    epsilons: np.ndarray  # (S,) in 0..CAP, NaN where every rule was discarded
-    scores: np.ndarray  # H(s), (S,) in 0..1, NaN as above
-    missing: int  # samples without ε
-    degenerate: int  # samples on which one kind of model is all but constant
-    bins: int
-    models: int  # of the kind of which there are fewer
-    largest_finite: float  # the largest finite ε that so many models can show
-
-    @property
-    def caution(self) -> str | None:
-        """What a reader must know before believing F, if anything."""
-        if self.models >= FEW_MODELS:
-            return None
-        return (
-            f"With {self.models} models of a kind no finite ε above {self.largest_finite:.1f} can "
-            "be seen, and chance alone parts few models: forgetting quality is a rough estimate "
-            f"below {FEW_MODELS} models."
-        )
 
 
 def logit_scaled_confidence(*, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -88,60 +56,24 @@ def logit_scaled_confidence(*, logits: np.ndarray, labels: np.ndarray) -> np.nda
     return np.clip(own - others, -limit, limit)
 
 
-def forgetting_quality(
-    *,
-    unlearned: np.ndarray,
-    retrained: np.ndarray,
-    bins: Bins = "document",
-    intervals: Intervals = "all",
-) -> ForgettingQuality:
-    """F of unlearned (N, S) against retrained (M, S) confidences. `bins`: 13 as in the document, or
-    as the organisers' code has them.
+def forgetting_quality(epsilons: np.ndarray) -> float | None:
+    """F, the mean of H(s) over the samples that have an ε, in 0..1 (1 is Retrain); None where none
+    has.
 
     Even Retrain against Retrain is below 1, because chance finds a rule for every sample: read F
     beside that of two halves of the retrained models.
     """
-    values, degenerate = _epsilons(unlearned, retrained, intervals)
-    largest = largest_finite_epsilon(unlearned=len(unlearned), retrained=len(retrained))
-    count = number_of_bins(bins, largest_finite=largest)
-    scores = sample_scores(values, bins=count)
-    known = ~np.isnan(values)
-    return ForgettingQuality(
-        quality=float(scores[known].mean()) if known.any() else None,
-        epsilons=values,
-        scores=scores,
-        missing=int((~known).sum()),
-        degenerate=int(degenerate.sum()),
-        bins=count,
-        models=min(len(unlearned), len(retrained)),
-        largest_finite=largest,
-    )
+    known = epsilons[~np.isnan(epsilons)]
+    return float(sample_scores(known).mean()) if len(known) else None
 
 
-def number_of_bins(bins: Bins, *, largest_finite: float) -> int:
-    """Bins that score above 0: 13 in the document ([0, 6.5) for N = 512), ⌈ln(N − 1)⌉ / 0.5 in the
-    organisers' later code (14 for 512).
-    """
-    return DOCUMENT_BINS if bins == "document" else round(np.ceil(largest_finite) / BIN)
-
-
-def largest_finite_epsilon(*, unlearned: int, retrained: int) -> float:
-    """ln(N − 1) for N models of each kind, because an error rate that is not 0 is at least 1/N;
-    with N and M the larger of ln(N − N/M) and ln(M − M/N).
-    """
-    n, m = unlearned, retrained
-    return float(np.log(max(n - n / m, m - m / n)))
-
-
-def sample_scores(epsilons: np.ndarray, *, bins: int) -> np.ndarray:
-    """H(s) = 2 / 2^n(s) with n(s) = ⌊ε / 0.5⌋ + 1, and 0 beyond the last bin; NaN stays NaN."""
+def sample_scores(epsilons: np.ndarray) -> np.ndarray:
+    """H(s) = 2 / 2^n(s) with n(s) = ⌊ε / 0.5⌋ + 1, and 0 beyond the last bin."""
     number = np.floor(epsilons / BIN) + 1
-    return np.where(np.isnan(epsilons), np.nan, np.where(number > bins, 0.0, 2.0 ** (1 - number)))
+    return np.where(number > BINS, 0.0, 2.0 ** (1 - number))
 
 
-def epsilons(
-    *, unlearned: np.ndarray, retrained: np.ndarray, intervals: Intervals = "all"
-) -> np.ndarray:
+def epsilons(*, unlearned: np.ndarray, retrained: np.ndarray) -> np.ndarray:
     """ε^s of each sample, (S,) in 0..50, from confidences (N, S) and (M, S): the largest over both
     kinds of rule and all thresholds.
 
@@ -149,7 +81,37 @@ def epsilons(
     too few models to tell. 50 also where the narrower range is below 1 % of the wider: a constant
     output is no forgetting. NaN where every rule was discarded.
     """
-    return _epsilons(unlearned, retrained, intervals)[0]
+    u, r = (np.sort(np.asarray(models, np.float64).T, axis=-1) for models in (unlearned, retrained))
+    if (
+        not (u.ndim == r.ndim == 2)
+        or len(u) != len(r)
+        or not len(u)
+        or min(u.shape[1], r.shape[1]) < 2
+    ):
+        raise BadValue(
+            "Forgetting quality compares two unlearned and two retrained models at least on the "
+            f"same samples, but got arrays of shape {np.shape(unlearned)} and "
+            f"{np.shape(retrained)}."
+        )
+    if not (np.isfinite(u).all() and np.isfinite(r).all()):
+        raise BadValue(
+            "Forgetting quality needs finite confidences, but some are not: a model has diverged."
+        )
+    unlearned_above, unlearned_narrower = _positives(u, r)
+    found = np.empty(len(u))
+    for start in range(0, len(u), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        one = _either(_one_threshold, u[rows], r[rows], unlearned_above[rows])
+        two = _either(_two_thresholds, u[rows], r[rows], unlearned_narrower[rows])
+        found[rows] = np.maximum(one, two)
+    found[degenerate(unlearned=unlearned, retrained=retrained)] = CAP
+    return np.where(found < 0, np.nan, np.minimum(found, CAP))
+
+
+def degenerate(*, unlearned: np.ndarray, retrained: np.ndarray) -> np.ndarray:
+    """Whether one kind of model is all but constant on a sample, (S,)."""
+    u, r = (np.ptp(np.asarray(models, np.float64), axis=0) for models in (unlearned, retrained))
+    return np.minimum(u, r) < DEGENERATE * np.maximum(u, r)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,90 +190,7 @@ def _midway(values: np.ndarray, place: int) -> float:
     )
 
 
-def final_score(
-    *,
-    quality: float,
-    unlearned_ra: Sequence[float],
-    retrained_ra: Sequence[float],
-    unlearned_ta: Sequence[float],
-    retrained_ta: Sequence[float],
-    unlearned_seconds: Sequence[float],
-    retrained_seconds: Sequence[float],
-) -> float:
-    """F · (RA_U / RA_R) · (TA_U / TA_R) with accuracies averaged over the models; 1 is Retrain, and
-    above 1 is possible.
-
-    Raises `BadValue` where the mean unlearning time exceeds 20 % of the mean retraining time: the
-    competition rejects such a method.
-    """
-    spent, allowed = (
-        float(np.mean(unlearned_seconds)),
-        TIME_LIMIT * float(np.mean(retrained_seconds)),
-    )
-    if spent > allowed:
-        raise BadValue(
-            f"Rejected: unlearning took {spent:.3g} s on average, but the competition allows "
-            f"{TIME_LIMIT:.0%} of the time of retraining, {allowed:.3g} s. A method this slow has "
-            "a forgetting quality and no final score."
-        )
-    return (
-        quality
-        * utility(unlearned=unlearned_ra, retrained=retrained_ra)
-        * utility(unlearned=unlearned_ta, retrained=retrained_ta)
-    )
-
-
-def utility(*, unlearned: Sequence[float], retrained: Sequence[float]) -> float:
-    """Mean accuracy of the unlearned models relative to that of the retrained ones, at least 0; 1
-    is Retrain.
-    """
-    reference = float(np.mean(retrained))
-    if not reference > 0:
-        raise BadValue(
-            "Accuracy is divided by Retrain's, but Retrain's is 0 on average. Train it for longer."
-        )
-    return float(np.mean(unlearned)) / reference
-
-
 # -- ε, exactly
-
-
-def _epsilons(
-    unlearned: np.ndarray, retrained: np.ndarray, intervals: Intervals
-) -> tuple[np.ndarray, np.ndarray]:
-    """ε (S,), and whether a sample is degenerate, (S,)."""
-    u, r = (np.sort(np.asarray(models, np.float64).T, axis=-1) for models in (unlearned, retrained))
-    if (
-        not (u.ndim == r.ndim == 2)
-        or len(u) != len(r)
-        or not len(u)
-        or min(u.shape[1], r.shape[1]) < 2
-    ):
-        raise BadValue(
-            "Forgetting quality compares two unlearned and two retrained models at least on the "
-            f"same samples, but got arrays of shape {np.shape(unlearned)} and "
-            f"{np.shape(retrained)}."
-        )
-    if not (np.isfinite(u).all() and np.isfinite(r).all()):
-        raise BadValue(
-            "Forgetting quality needs finite confidences, but some are not: a model has diverged."
-        )
-    unlearned_above, unlearned_narrower = _positives(u, r)
-    found = np.empty(len(u))
-    for start in range(0, len(u), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        one = _either(_one_threshold, u[rows], r[rows], unlearned_above[rows])
-        two = _either(
-            partial(_two_thresholds, intervals=intervals),
-            u[rows],
-            r[rows],
-            unlearned_narrower[rows],
-        )
-        found[rows] = np.maximum(one, two)
-    u_range, r_range = np.ptp(u, axis=1), np.ptp(r, axis=1)
-    degenerate = np.minimum(u_range, r_range) < DEGENERATE * np.maximum(u_range, r_range)
-    found[degenerate] = CAP
-    return np.where(found < 0, np.nan, np.minimum(found, CAP)), degenerate
 
 
 def _positives(u: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -347,35 +226,15 @@ def _one_threshold(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
     return _table(positive.shape[1], negative.shape[1])[cuts[:, -1:] - cuts].max(axis=1)
 
 
-def _two_thresholds(
-    positive: np.ndarray, negative: np.ndarray, *, intervals: Intervals
-) -> np.ndarray:
+def _two_thresholds(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
     """Largest ε, (S,), over the rules "from l to r", from sorted (S, n) and (S, m); −1 where all
     are discarded.
     """
-    cuts, values = _cuts(positive, negative)
+    cuts, _ = _cuts(positive, negative)
     table = _table(positive.shape[1], negative.shape[1])
     found = np.full(len(cuts), -1.0)
-    if intervals == "all":
-        for right in range(1, cuts.shape[1]):
-            np.maximum(
-                found,
-                table.take(cuts[:, right : right + 1] - cuts[:, :right]).max(axis=1),
-                out=found,
-            )
-        return found
-    # l may move between the values around the left cut, (low, high], and r between those around the
-    # right one, [low, high).
-    low, high = values[:, :-1], values[:, 1:]
-    largest, width = positive[:, -1:], np.ptp(positive, axis=1)[:, None]
-    least, most = np.maximum(low, largest - _BUFFER), np.minimum(high, largest + _BUFFER)
-    least = np.where((least < high) & (least <= largest + _BUFFER), least, np.inf)
     for right in range(1, cuts.shape[1]):
-        here = slice(right, right + 1)
-        allowed = (least[:, here] - high[:, :right] <= width + _BUFFER) & (
-            most[:, here] - low[:, :right] > width - _BUFFER
-        )
-        rules = np.where(allowed, table.take(cuts[:, here] - cuts[:, :right]), -1.0)
+        rules = table.take(cuts[:, right : right + 1] - cuts[:, :right])
         np.maximum(found, rules.max(axis=1), out=found)
     return found
 

@@ -19,14 +19,14 @@ from mucore.metrics import ulira
 from mucore.metrics.cost import comparable, taken
 from mucore.metrics.forgetting_quality import (
     BIN,
+    BINS,
     CAP,
+    FEW_MODELS,
     TIME_LIMIT,
-    Bins,
-    Intervals,
-    final_score,
+    degenerate,
+    epsilons,
     forgetting_quality,
     logit_scaled_confidence,
-    utility,
 )
 from mucore.outputs import SplitOutputs
 
@@ -86,9 +86,7 @@ def confidences(split: SplitOutputs) -> np.ndarray:
     return logit_scaled_confidence(logits=logits, labels=labels)
 
 
-def assess(
-    *, unlearned: Models, retrained: Models, bins: Bins = "document", intervals: Intervals = "all"
-) -> Assessment:
+def assess(*, unlearned: Models, retrained: Models) -> Assessment:
     """Everything about one method. Raises `BadValue` for fewer than four models of a kind or for
     kinds of different sizes.
 
@@ -102,109 +100,104 @@ def assess(
             f"Forgetting quality takes as many unlearned as retrained models, {FEWEST_MODELS} of "
             f"each at least, but got {len(u)} and {len(r)}."
         )
-    found = forgetting_quality(unlearned=u, retrained=r, bins=bins, intervals=intervals)
+    found = epsilons(unlearned=u, retrained=r)
+    known = found[~np.isnan(found)]
+    quality, half = forgetting_quality(found), len(u) // 2
+    half_quality, retrain_quality = (
+        forgetting_quality(epsilons(unlearned=each[:half], retrained=r[half : 2 * half]))
+        for each in (u, r)
+    )
     attack = ulira.attack(unlearned=u, retrained=r)
-    half = len(u) // 2
-    others = r[half : 2 * half]
-    seconds, retrain_seconds, times_missing = _times(unlearned, retrained)
-    score, score_missing = None, times_missing
-    if found.quality is None:
+    seconds, retrain_seconds = _seconds(unlearned), _seconds(retrained)
+    untimed = _untimed(unlearned, retrained)
+    utility_ra = _utility(unlearned.ra, retrained.ra)
+    utility_ta = _utility(unlearned.ta, retrained.ta)
+    score, score_missing = None, untimed
+    if quality is None:
         score_missing = (
             "No sample has an ε: every rule errs on one side only. More models are needed."
         )
-    elif times_missing is None:
-        try:
-            score = final_score(
-                quality=found.quality,
-                unlearned_ra=unlearned.ra,
-                retrained_ra=retrained.ra,
-                unlearned_ta=unlearned.ta,
-                retrained_ta=retrained.ta,
-                unlearned_seconds=_seconds(unlearned),
-                retrained_seconds=_seconds(retrained),
-            )
-        except BadValue as error:
-            score_missing = str(error)
-    known = found.epsilons[~np.isnan(found.epsilons)]
-    edges = np.append(BIN * np.arange(found.bins + 1), CAP + 1)
+    elif seconds is None or retrain_seconds is None or untimed:
+        pass
+    elif seconds > (allowed := TIME_LIMIT * retrain_seconds):
+        score_missing = (
+            f"Rejected: unlearning took {seconds:.3g} s on average, but the competition allows "
+            f"{TIME_LIMIT:.0%} of the time of retraining, {allowed:.3g} s. A method this slow has "
+            "a forgetting quality and no final score."
+        )
+    elif utility_ra is None or utility_ta is None:
+        score_missing = (
+            "Accuracy is divided by Retrain's, but Retrain's is 0 on average. Train it for longer."
+        )
+    else:
+        score = quality * utility_ra * utility_ta
+    edges = np.append(BIN * np.arange(BINS + 1), CAP + 1)
     return Assessment(
         models=len(u),
         samples=u.shape[1],
-        forgetting_quality=found.quality,
+        forgetting_quality=quality,
         competition_score=score,
         score_missing=score_missing,
-        utility_ra=_utility(unlearned.ra, retrained.ra),
-        utility_ta=_utility(unlearned.ta, retrained.ta),
+        utility_ra=utility_ra,
+        utility_ta=utility_ta,
         seconds=seconds,
         retrain_seconds=retrain_seconds,
-        time_share=seconds / retrain_seconds
-        if times_missing is None and seconds is not None and retrain_seconds
-        else None,
+        time_share=None
+        if untimed or seconds is None or not retrain_seconds
+        else seconds / retrain_seconds,
         ulira_accuracy=attack.accuracy,
         ulira_auc=attack.auc,
         ulira_tpr_01=attack.tpr_01,
         ulira_tpr_1=attack.tpr_1,
-        missing=found.missing,
-        degenerate=found.degenerate,
+        missing=len(found) - len(known),
+        degenerate=int(degenerate(unlearned=u, retrained=r).sum()),
         median_epsilon=float(np.median(known)) if len(known) else None,
-        histogram=tuple(int(count) for count in np.histogram(known, edges)[0]),
-        largest_finite=found.largest_finite,
+        histogram=tuple(np.histogram(known, edges)[0].tolist()),
+        largest_finite=float(np.log(len(u) - 1)),
         half_models=half,
-        half_quality=forgetting_quality(
-            unlearned=u[:half], retrained=others, bins=bins, intervals=intervals
-        ).quality,
-        retrain_quality=forgetting_quality(
-            unlearned=r[:half], retrained=others, bins=bins, intervals=intervals
-        ).quality,
-        cautions=tuple(_cautions(unlearned, retrained, found.caution, attack.shared_variance)),
+        half_quality=half_quality,
+        retrain_quality=retrain_quality,
+        cautions=tuple(_cautions(unlearned, retrained, attack.shared_variance)),
     )
 
 
 def _utility(unlearned: Sequence[float], retrained: Sequence[float]) -> float | None:
-    return (
-        utility(unlearned=unlearned, retrained=retrained) if float(np.mean(retrained)) > 0 else None
-    )
+    """Mean accuracy of the unlearned models relative to that of the retrained ones."""
+    reference = float(np.mean(retrained))
+    return float(np.mean(unlearned)) / reference if reference > 0 else None
 
 
-def _times(unlearned: Models, retrained: Models) -> tuple[float | None, float | None, str | None]:
-    """Mean seconds of both kinds, and why they cannot be compared, if so."""
-    own, reference = (_mean_seconds(models) for models in (unlearned, retrained))
-    if own is None or reference is None:
+def _seconds(models: Models) -> float | None:
+    """The mean; None where that of some is not known."""
+    known = [seconds for cost in models.costs if (seconds := taken(cost)) is not None]
+    return float(np.mean(known)) if len(known) == len(models.costs) else None
+
+
+def _untimed(unlearned: Models, retrained: Models) -> str | None:
+    """Why times cannot be compared, if so."""
+    costs, first = (*unlearned.costs, *retrained.costs), retrained.costs[0]
+    if any(taken(cost) is None for cost in costs):
         return (
-            own,
-            reference,
-            (
-                "What some of the models took is not known, so nobody can say whether the method "
-                "is fast enough."
-            ),
+            "What some of the models took is not known, so nobody can say whether the method is "
+            "fast enough."
         )
-    first = retrained.costs[0]
-    if all(
-        comparable(unlearned=cost, retrained=first) for cost in (*unlearned.costs, *retrained.costs)
-    ):
-        return own, reference, None
-    reason = (
+    if all(comparable(unlearned=cost, retrained=first) for cost in costs):
+        return None
+    return (
         f"The score has a limit of {TIME_LIMIT:.0%} of Retrain's time, and times compare under "
         "equal conditions only, but some models were made on another device, in another "
         "precision or with another number of threads. Make all of them in one place."
     )
-    return own, reference, reason
 
 
-def _mean_seconds(models: Models) -> float | None:
-    known = _seconds(models)
-    return float(np.mean(known)) if len(known) == len(models.costs) else None
-
-
-def _seconds(models: Models) -> list[float]:
-    """Of the models whose time is known."""
-    return [seconds for cost in models.costs if (seconds := taken(cost)) is not None]
-
-
-def _cautions(
-    unlearned: Models, retrained: Models, few: str | None, shared_variance: bool
-) -> list[str]:
-    said = [few] if few else []
+def _cautions(unlearned: Models, retrained: Models, shared_variance: bool) -> list[str]:
+    said, models = [], len(unlearned.confidences)
+    if models < FEW_MODELS:
+        said.append(
+            f"With {models} models of a kind no finite ε above {np.log(models - 1):.1f} can be "
+            "seen, and chance alone parts few models: forgetting quality is a rough estimate "
+            f"below {FEW_MODELS} models."
+        )
     if shared_variance:
         said.append(
             "U-LiRA took one variance for all samples, because a variance of each cannot be told "

@@ -25,7 +25,7 @@ import numpy as np
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
 from mucore.files import whole_file
-from mucore.metrics.forgetting_quality import FEW_MODELS, Bins, Intervals
+from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
 from mucore.runner.plan import Grid, Plan, check_count, expand, plan_specs
 from mucore.spec import RunSpec
@@ -33,6 +33,7 @@ from mucore.store import Store
 from mucore.store.rows import Result
 
 REVISION = 1  # raised when the numbers of the same results can change
+RULE = "document", "all"  # bins and intervals, in the names of numbers that are kept
 # The models that unlearning starts from: one for all, as in the competition, with unlearning seeds
 # alone to tell the results apart; or one for each, of its own training seed, for methods that draw
 # nothing at random.
@@ -195,14 +196,7 @@ def lineup(
     return Lineup(models=models, originals=originals, retrained=tuple(retrained), rows=rows)
 
 
-def find(
-    experiment: Lineup,
-    store: Store,
-    *,
-    bins: Bins = "document",
-    intervals: Intervals = "all",
-    stored_only: bool = False,
-) -> list[Finding]:
+def find(experiment: Lineup, store: Store, *, stored_only: bool = False) -> list[Finding]:
     """What the stored results say, one finding a method; a method some of whose runs have no result
     is left out.
 
@@ -224,7 +218,7 @@ def find(
     findings = []
     for row in complete:
         unlearned = [results[key] for key in row.keys]
-        digest = _digest(unlearned, retrained, settings=(bins, intervals))
+        digest = _digest(unlearned, retrained, settings=RULE)
         path = store.home / "quality" / f"{digest}.json"
         assessment = _read(path)
         if assessment is None and stored_only:
@@ -232,9 +226,7 @@ def find(
         if assessment is None:
             reference = reference or _models(retrained, store)
             models = _models(unlearned, store)
-            assessment = assess(
-                unlearned=models, retrained=reference, bins=bins, intervals=intervals
-            )
+            assessment = assess(unlearned=models, retrained=reference)
             text = json.dumps(asdict(assessment)).encode()
             _keep(store, path, text)
         failed = sum(result.status not in ("ok", "unsolved") for result in unlearned)

@@ -91,10 +91,10 @@ def test_numbers_are_those_of_the_stored_predictions(made):
         u, r = stack("finetune"), stack("retrain")
     assert u.shape == r.shape == (MODELS, results[-1].forget_count)
     assert row["forgetting_quality"] == pytest.approx(
-        fq.forgetting_quality(unlearned=u, retrained=r).quality
+        fq.forgetting_quality(fq.epsilons(unlearned=u, retrained=r))
     )
     assert row["retrain_quality"] == pytest.approx(
-        fq.forgetting_quality(unlearned=r[:2], retrained=r[2:]).quality
+        fq.forgetting_quality(fq.epsilons(unlearned=r[:2], retrained=r[2:]))
     )
     ta = {
         m: np.mean(
@@ -132,17 +132,19 @@ def test_numbers_outlive_the_predictions(home):
         store.gc("numbers", young_seconds=0)
         experiment = quality.plan_experiment(grid(), store, models=MODELS)
         assert quality.find(experiment, store)[0].assessment.models == MODELS
-        assert quality.find(experiment, store, bins="code", stored_only=True) == []
+        for path in (home / "quality").glob("*.json"):
+            path.unlink()
+        assert quality.find(experiment, store, stored_only=True) == []
         # from the confidences beside the numbers
-        assert quality.find(experiment, store, bins="code")[0].assessment.models == MODELS
-        for path in (home / "quality").glob("*.npz"):
+        assert quality.find(experiment, store)[0].assessment.models == MODELS
+        for path in (home / "quality").iterdir():
             path.unlink()
         with pytest.raises(
             BadValue,
             match="those of 4 of 4 runs of finetune were removed|those "
             "of 4 of 4 runs of retrain were removed",
         ):
-            quality.find(experiment, store, bins="code", intervals="organisers")
+            quality.find(experiment, store)
 
 
 def test_a_damaged_summary_is_computed_again(home):

@@ -22,7 +22,7 @@ from dashboard.frames import Estimate, Row
 from dashboard.frames import quality as quality_frames
 from dashboard.sections.quality import one_method
 from mucore import catalog
-from mucore.metrics.forgetting_quality import best_rule, forgetting_quality
+from mucore.metrics.forgetting_quality import best_rule, epsilons, forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
 from mucore.runner.quality import Finding
 from mucore.store import open_store
@@ -63,8 +63,8 @@ def test_numbers_are_computed_on_request_and_then_shown(home):
     table = methods_of(at)
     assert list(table["Method"]) == ["Fine-tune", "SalUn"]
     u, r = confidences(range(5, 10), 0.5), confidences(range(5), 0.0)
-    assert table["F"][0] == f"{forgetting_quality(unlearned=u, retrained=r).quality:.3f}"
-    halves = forgetting_quality(unlearned=r[:2], retrained=r[2:4]).quality
+    assert table["F"][0] == f"{forgetting_quality(epsilons(unlearned=u, retrained=r)):.3f}"
+    halves = forgetting_quality(epsilons(unlearned=r[:2], retrained=r[2:4]))
     assert table["Retrain, 2 models"][0] == f"{halves:.3f}"
     assert len(list((home / "quality").glob("*.json"))) == 2
 
