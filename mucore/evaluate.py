@@ -25,7 +25,7 @@ from mucore.engine.device import resolve_device
 from mucore.engine.run import Run
 from mucore.errors import said
 from mucore.judged import COST, Judged, inputs_of
-from mucore.metrics import PreparedInputs, measure, membership, sanity
+from mucore.metrics import measure, membership, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.outputs import Outputs, with_common_scale
 from mucore.report import Report
@@ -63,7 +63,7 @@ class Network(Judged):
         if metric not in SPLITS:
             return None
         answers, labels = self.ready.predictions(SPLITS[metric])
-        gone = np.isin(labels, self.ready.raw.forgotten_classes)
+        gone = np.isin(labels, self.ready.forgotten_classes)
         return (answers.argmax(1) == labels)[{"tfa": gone, "tra": ~gone}.get(metric, slice(None))]
 
 
@@ -159,8 +159,8 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
         beside = {name: each[seed] for name, each in groups.items() if seed < len(each)}
         network, method = beside[role], METHODS[role]
         inputs = inputs_of(network, beside.get("original"), beside.get("retrained"), gone)
-        network.ready = PreparedInputs(inputs)
-        metrics = network.metrics = measure(network.ready, scenario=scenario, method=method)
+        network.ready = inputs
+        metrics = network.metrics = measure(inputs, scenario=scenario, method=method)
         flags = network.flags = [
             *sanity.flags(inputs, metrics, method=method),
             *_copies(network, beside, role),

@@ -19,11 +19,9 @@ from mucore.catalog.cards import MetricCard
 from mucore.catalog.metrics import EXPERIMENT
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import cost, membership
-from mucore.metrics.inputs import MetricInputs, PreparedInputs
+from mucore.metrics.inputs import MetricInputs
 from mucore.metrics.registry import MACHINE_DEPENDENT, RELATIVE_TO_RETRAIN, TABLE
 from mucore.store.rows import Measured
-
-__all__ = ["FAILED", "TABLE", "MetricInputs", "applies", "held_out", "measure"]
 
 # opens the error of a metric that broke, unlike one that cannot exist
 FAILED = "The computation failed: "
@@ -50,7 +48,7 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
 
 
 def measure(
-    inputs: MetricInputs | PreparedInputs,
+    inputs: MetricInputs,
     *,
     scenario: str | None,
     method: str,
@@ -65,20 +63,21 @@ def measure(
     The reference Retrain is compared with itself: its distances are 0, its relative time 1, and it
     has no gaps. A Retrain of other settings is a method like any other.
     """
-    raw = inputs.raw if isinstance(inputs, PreparedInputs) else inputs
-    if method == "retrain" and raw.retrain_metrics is None:
+    if method == "retrain" and inputs.retrain_metrics is None:
         inputs = replace(
-            raw, retrained=raw.outputs, retrained_weights=raw.weights, retrain_cost=raw.cost
+            inputs,
+            retrained=inputs.outputs,
+            retrained_weights=inputs.weights,
+            retrain_cost=inputs.cost,
         )
-    prepared = inputs if isinstance(inputs, PreparedInputs) else PreparedInputs(inputs)
     found: dict[str, Measured] = {}
     with one_thread():
         for card in catalog.metrics():
             if applies(card, scenario=scenario, method=method) and (
-                card.group != "downstream" or prepared.looked_at(card.downstream)
+                card.group != "downstream" or inputs.looked_at(card.downstream)
             ):
                 began = time.perf_counter()
-                found[card.id] = _one(prepared, card.id, has_gap=scenario is not None)
+                found[card.id] = _one(inputs, card.id, has_gap=scenario is not None)
                 if seconds is not None:
                     seconds[card.group] = seconds.get(card.group, 0.0) + time.perf_counter() - began
     return found
@@ -97,23 +96,21 @@ def one_thread() -> AbstractContextManager:
     return get_cached_controller().limit(limits=1, user_api="blas")
 
 
-def _one(prepared: PreparedInputs, metric: str, *, has_gap: bool) -> Measured:
+def _one(inputs: MetricInputs, metric: str, *, has_gap: bool) -> Measured:
     try:
-        card, missing = catalog.metric(metric), prepared.raw.cost.get("missing")
+        card, missing = catalog.metric(metric), inputs.cost.get("missing")
         if missing and card.group == "cost":
             raise BadValue(missing)
-        if card.least and (few := card.withheld(prepared.split(card.least[0]).total)):
+        if card.least and (few := card.withheld(inputs.split(card.least[0]).total)):
             raise BadValue(few)
-        value = TABLE[metric](prepared)
+        value = TABLE[metric](inputs)
         if value is None:
             raise BadValue("This was not recorded on the device of the run.")
         if not np.isfinite(value):
             return Measured(
                 None, error=f"{FAILED}the value is {value}, not a number that can be shown."
             )
-        return Measured(
-            float(value), gap=_gap(prepared.raw, metric, float(value)) if has_gap else None
-        )
+        return Measured(float(value), gap=_gap(inputs, metric, float(value)) if has_gap else None)
     except MucoreError as error:
         return Measured(None, error=str(error))
     except Exception as error:  # a broken metric must not take the run's other numbers with it

@@ -23,10 +23,7 @@ def accuracy(*, confusion: np.ndarray) -> float:
 
     Raises `BadValue` for a split without samples.
     """
-    total = int(confusion.sum())
-    if not total:
-        raise BadValue("An accuracy needs at least one sample, but this split has none.")
-    return float(np.trace(confusion, axis1=-2, axis2=-1).sum() / total)
+    return _share(np.trace(confusion, axis1=-2, axis2=-1).sum(), confusion.sum())
 
 
 def accuracy_of_classes(*, confusion: np.ndarray, classes: Sequence[int]) -> float:
@@ -34,13 +31,7 @@ def accuracy_of_classes(*, confusion: np.ndarray, classes: Sequence[int]) -> flo
     are none.
     """
     rows = list(classes)
-    total = int(confusion[rows].sum())
-    if not total:
-        raise BadValue(
-            "An accuracy needs at least one sample, but this split has none of the classes asked "
-            "for."
-        )
-    return float(confusion[rows, rows].sum() / total)
+    return _share(confusion[rows, rows].sum(), confusion[rows].sum())
 
 
 def attack_success(*, confusion: np.ndarray, target: int, others: bool) -> float:
@@ -50,10 +41,7 @@ def attack_success(*, confusion: np.ndarray, target: int, others: bool) -> float
     Raises `BadValue` for counts without such samples.
     """
     rows = np.arange(len(confusion)) != target if others else np.ones(len(confusion), dtype=bool)
-    total = int(confusion[rows].sum())
-    if not total:
-        raise BadValue("Attack success needs at least one triggered sample, but there is none.")
-    return float(confusion[rows, target].sum() / total)
+    return _share(confusion[rows, target].sum(), confusion[rows].sum())
 
 
 def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
@@ -71,10 +59,9 @@ def top_accuracy(*, logits: np.ndarray, labels: np.ndarray, k: int) -> float:
             f"Among {logits.shape[1]} classes every one is in the top {k}, so top-{k} accuracy "
             "says nothing."
         )
-    if not len(labels):
-        raise BadValue("An accuracy needs at least one sample, but this split has none.")
     own = np.take_along_axis(logits, labels[:, None], axis=1)
-    return float((((logits > own).sum(axis=1) < k) & ~np.isnan(logits).any(axis=1)).mean())
+    right = ((logits > own).sum(axis=1) < k) & ~np.isnan(logits).any(axis=1)
+    return _share(right.sum(), len(labels))
 
 
 def per_class(*, confusion: np.ndarray) -> np.ndarray:
@@ -84,3 +71,9 @@ def per_class(*, confusion: np.ndarray) -> np.ndarray:
     totals = confusion.sum(axis=1) if confusion.ndim == 2 else confusion.sum(axis=(1, 2))
     right = np.diagonal(confusion) if confusion.ndim == 2 else np.trace(confusion, axis1=1, axis2=2)
     return np.divide(right, totals, out=np.full(len(confusion), np.nan), where=totals > 0)
+
+
+def _share(right: int, total: int) -> float:
+    if not total:
+        raise BadValue("An accuracy needs at least one sample, but this split has none of them.")
+    return float(right / total)

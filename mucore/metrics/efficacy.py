@@ -33,18 +33,11 @@ def information(*, squared_norms: np.ndarray) -> float:
 
 
 def log10_efficacy(*, squared_norms: np.ndarray) -> float:
-    """log10 of the efficacy 1 / ı(θ; D). Raises `BadValue` where it is infinite."""
-    return _log_inverse(information(squared_norms=squared_norms))
-
-
-def log10_bound(*, squared_norm_of_mean: float) -> float:
-    """log10 of the bound 1 / ‖∇L(θ, D)‖²₂, L the mean cross-entropy: never below the efficacy, and
-    equal to it for one sample. Raises `BadValue` where it is infinite.
+    """log10 of the efficacy 1 / ı(θ; D). Of the squared norm of the mean gradient alone, (1,), it
+    is the bound 1 / ‖∇L(θ, D)‖²₂, L the mean cross-entropy: never below the efficacy, and equal to
+    it for one sample. Raises `BadValue` where it is infinite.
     """
-    return _log_inverse(information(squared_norms=np.array([squared_norm_of_mean])))
-
-
-def _log_inverse(value: float) -> float:
+    value = information(squared_norms=squared_norms)
     if value == 0:
         raise BadValue(
             "It is infinite: the forgotten samples have no gradient at all, so the weights hold "

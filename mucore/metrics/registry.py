@@ -6,7 +6,7 @@ their neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -24,9 +24,8 @@ from mucore.metrics import (
     representation,
     retention,
 )
-from mucore.metrics.inputs import PreparedInputs
-from mucore.metrics.matching import paired_logits
-from mucore.outputs import SplitOutputs, answers, probabilities
+from mucore.metrics.inputs import MetricInputs, features, paired_logits
+from mucore.outputs import DOWNSTREAM, SplitOutputs, answers, probabilities
 from mucore.scenarios.poison import flipped_classes
 
 PROBE_PER_CLASS = 200  # training samples of each class that a linear probe learns from
@@ -39,30 +38,36 @@ def _paired_answers(first: SplitOutputs, second: SplitOutputs) -> list[np.ndarra
     ]
 
 
-def _js_divergence(inputs: PreparedInputs) -> float:
+def _js_divergence(inputs: MetricInputs) -> float:
     unlearned, retrained = _paired_answers(*inputs.beside("retrain", "forget"))
     return divergence.js_to_retrain(unlearned=unlearned, retrained=retrained)
 
 
-def _zrf(inputs: PreparedInputs) -> float:
-    assert inputs.gradient_norms.incompetent is not None
-    unlearned, incompetent = _paired_answers(
-        inputs.split("forget"), inputs.gradient_norms.incompetent
-    )
+def _zrf(inputs: MetricInputs) -> float:
+    assert inputs.living.incompetent is not None
+    unlearned, incompetent = _paired_answers(inputs.split("forget"), inputs.living.incompetent)
     return divergence.zrf(unlearned=unlearned, incompetent=incompetent)
 
 
-def _linear_probe(inputs: PreparedInputs) -> float:
+def _efficacy(inputs: MetricInputs, *, of: str) -> float:
+    """Of the squared gradient norms that have this name."""
+    norms = getattr(inputs.living, of)
+    if norms is None:
+        raise BadValue(inputs.living.missing or "The network before training was not looked at.")
+    return efficacy.log10_efficacy(squared_norms=np.atleast_1d(norms))
+
+
+def _linear_probe(inputs: MetricInputs) -> float:
     (forgotten, gone), (retained, kept), (test, asked) = (
-        inputs.features(name) for name in ("forget", "retain", "test")
+        features(inputs.split(name)) for name in ("forget", "retain", "test")
     )
-    features, labels = np.concatenate([forgotten, retained]), np.concatenate([gone, kept])
+    seen, labels = np.concatenate([forgotten, retained]), np.concatenate([gone, kept])
     # As many of each class, so that the probe has no leaning of its own.
     rows = np.concatenate(
         [np.flatnonzero(labels == each)[:PROBE_PER_CLASS] for each in np.unique(labels)]
     )
     return retention.linear_probe_accuracy(
-        train=features[rows],
+        train=seen[rows],
         train_labels=labels[rows],
         test=test,
         test_labels=asked,
@@ -70,11 +75,11 @@ def _linear_probe(inputs: PreparedInputs) -> float:
     )
 
 
-def _both_values(inputs: PreparedInputs, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def _both_values(inputs: MetricInputs, metrics: tuple[str, ...]) -> dict[str, dict[str, float]]:
     """Those of `metrics` that exist, of this model and of Retrain."""
-    reference = inputs.raw.retrain_metrics
+    reference = inputs.retrain_metrics
     own = {name: value for name in metrics if (value := TABLE[name](inputs)) is not None}
-    if reference is None and inputs.raw.retrained is not inputs.raw.outputs:
+    if reference is None and inputs.retrained is not inputs.outputs:
         raise BadValue(
             "This compares with Retrain's numbers, but Retrain has no result yet. Run Retrain."
         )
@@ -88,20 +93,27 @@ def _both_values(inputs: PreparedInputs, metrics: tuple[str, ...]) -> dict[str, 
     return {"unlearned": own, "retrained": known}
 
 
-def _attack_success(inputs: PreparedInputs, *, others: bool) -> float:
-    target = inputs.raw.poison["target"]
+def _accuracy(inputs: MetricInputs, split: str) -> float:
+    return accuracy.accuracy(confusion=inputs.split(split).confusion)
+
+
+def _test_accuracy(inputs: MetricInputs, classes: Sequence[int]) -> float:
+    return accuracy.accuracy_of_classes(confusion=inputs.split("test").confusion, classes=classes)
+
+
+def _attack_success(inputs: MetricInputs, *, others: bool) -> float:
     return accuracy.attack_success(
-        confusion=inputs.split("triggered").confusion, target=target, others=others
+        confusion=inputs.split("triggered").confusion, target=inputs.poison["target"], others=others
     )
 
 
 def _attack_value(
-    inputs: PreparedInputs, *, attack: str, field: str, forgotten_classes: bool = False
+    inputs: MetricInputs, *, attack: str, field: str, forgotten_classes: bool
 ) -> float | None:
     return getattr(inputs.attack(attack, forgotten_classes=forgotten_classes), field)
 
 
-def _attack_rows(attack: str) -> dict[str, Callable[[PreparedInputs], float | None]]:
+def _attack_rows(attack: str) -> dict[str, Callable[[MetricInputs], float | None]]:
     ids = {
         "": "efficacy",
         "_attack_accuracy": "attack_accuracy",
@@ -109,43 +121,40 @@ def _attack_rows(attack: str) -> dict[str, Callable[[PreparedInputs], float | No
         "_tpr_01": "tpr_01",
         "_tpr_1": "tpr_1",
     }
-    rows = {
-        f"mia_{attack}{suffix}": partial(_attack_value, attack=attack, field=field)
-        for suffix, field in ids.items()
-    }
+    rows = {suffix: (field, False) for suffix, field in ids.items()}
+    rows["_forgotten_classes"] = "efficacy", True
     return {
-        **rows,
-        f"mia_{attack}_forgotten_classes": partial(
-            _attack_value, attack=attack, field="efficacy", forgotten_classes=True
-        ),
+        f"mia_{attack}{suffix}": partial(
+            _attack_value, attack=attack, field=field, forgotten_classes=forgotten_classes
+        )
+        for suffix, (field, forgotten_classes) in rows.items()
     }
 
 
-def _downstream_rows(name: str) -> dict[str, Callable[[PreparedInputs], float]]:
+def _downstream_rows(name: str) -> dict[str, Callable[[MetricInputs], float]]:
     ckas = {
-        f"cka_{model}_{name}": partial(PreparedInputs.downstream_cka, model=model, name=name)
+        f"cka_{model}_{name}": partial(
+            MetricInputs.cka, model=model, split=f"{DOWNSTREAM}{name}/test"
+        )
         for model in ("retrain", "original")
     }
-    return {f"knn_{name}": partial(PreparedInputs.knn, name=name), **ckas}
+    return {f"knn_{name}": partial(MetricInputs.knn, name=name), **ckas}
 
 
-TABLE: dict[str, Callable[[PreparedInputs], float | None]] = {
-    "ta": lambda inputs: accuracy.accuracy(confusion=inputs.split("test").confusion),
-    "ra": lambda inputs: accuracy.accuracy(confusion=inputs.split("retain").confusion),
-    "fa": lambda inputs: accuracy.accuracy(confusion=inputs.split("forget").confusion),
-    "tfa": lambda inputs: accuracy.accuracy_of_classes(
-        confusion=inputs.split("test").confusion, classes=inputs.raw.forgotten_classes
+TABLE: dict[str, Callable[[MetricInputs], float | None]] = {
+    "ta": partial(_accuracy, split="test"),
+    "ra": partial(_accuracy, split="retain"),
+    "fa": partial(_accuracy, split="forget"),
+    "tfa": lambda inputs: _test_accuracy(inputs, inputs.forgotten_classes),
+    "tra": lambda inputs: _test_accuracy(
+        inputs, sorted({*range(inputs.classes)} - {*inputs.forgotten_classes})
     ),
-    "tra": lambda inputs: accuracy.accuracy_of_classes(
-        confusion=inputs.split("test").confusion, classes=inputs.remaining_classes
-    ),
-    "va": lambda inputs: accuracy.accuracy(confusion=inputs.split("validation").confusion),
+    "va": partial(_accuracy, split="validation"),
     "asr": lambda inputs: _attack_success(inputs, others=False),
     "asr_others": lambda inputs: _attack_success(inputs, others=True),
-    "fa_true": lambda inputs: accuracy.accuracy(confusion=inputs.split("forget_true").confusion),
-    "ta_flipped": lambda inputs: accuracy.accuracy_of_classes(
-        confusion=inputs.split("test").confusion,
-        classes=flipped_classes(inputs.raw.poison, inputs.raw.classes),
+    "fa_true": partial(_accuracy, split="forget_true"),
+    "ta_flipped": lambda inputs: _test_accuracy(
+        inputs, flipped_classes(inputs.poison, inputs.classes)
     ),
     **{
         metric: function
@@ -155,7 +164,7 @@ TABLE: dict[str, Callable[[PreparedInputs], float | None]] = {
     "l2": lambda inputs: distance.l2(**inputs.both_weights),
     "l2_normalised": lambda inputs: distance.l2_normalised(**inputs.both_weights),
     **{
-        f"cka_{model}_{split}": partial(PreparedInputs.cka, model=model, split=split)
+        f"cka_{model}_{split}": partial(MetricInputs.cka, model=model, split=split)
         for model in ("retrain", "original")
         for split in ("forget", "retain", "test")
     },
@@ -178,14 +187,11 @@ TABLE: dict[str, Callable[[PreparedInputs], float | None]] = {
     ),
     "forgetting_score": lambda inputs: inputs.forgetting_score,
     "nomus": lambda inputs: nomus.nomus(
-        accuracy=accuracy.accuracy(confusion=inputs.split("test").confusion),
-        forgetting_score=inputs.forgetting_score,
+        accuracy=_accuracy(inputs, "test"), forgetting_score=inputs.forgetting_score
     ),
-    "efficacy": lambda inputs: efficacy.log10_efficacy(squared_norms=inputs.gradients[0]),
-    "efficacy_bound": lambda inputs: efficacy.log10_bound(squared_norm_of_mean=inputs.gradients[1]),
-    "efficacy_untrained": lambda inputs: efficacy.log10_efficacy(
-        squared_norms=inputs.untrained_gradients
-    ),
+    "efficacy": partial(_efficacy, of="squared_norms"),
+    "efficacy_bound": partial(_efficacy, of="squared_norm_of_mean"),
+    "efficacy_untrained": partial(_efficacy, of="untrained_squared_norms"),
     "average_gap": lambda inputs: representation.average_gap(
         **_both_values(inputs, representation.SAMPLE_ACCURACIES),
         over=representation.SAMPLE_ACCURACIES,
@@ -199,17 +205,17 @@ TABLE: dict[str, Callable[[PreparedInputs], float | None]] = {
     ),
     "rte": lambda inputs: cost.rte(**inputs.both_costs),
     "rte_work": lambda inputs: cost.relative_work(**inputs.both_costs),
-    "unlearning_seconds": lambda inputs: cost.taken(inputs.raw.cost),
-    "prepared_seconds": lambda inputs: cost.prepared(cost=inputs.raw.cost, what="prepared_seconds"),
+    "unlearning_seconds": lambda inputs: cost.taken(inputs.cost),
+    "prepared_seconds": lambda inputs: cost.prepared(cost=inputs.cost, what="prepared_seconds"),
     "prepared_for_request_seconds": lambda inputs: cost.prepared(
-        cost=inputs.raw.cost, what="prepared_for_request_seconds"
+        cost=inputs.cost, what="prepared_for_request_seconds"
     ),
-    "work": lambda inputs: cost.work(cost=inputs.raw.cost),
-    "samples_read": lambda inputs: cost.samples_read(cost=inputs.raw.cost),
-    "optimizer_steps": lambda inputs: inputs.raw.cost["steps"],
-    "persistent_bytes": lambda inputs: inputs.raw.cost["persistent_bytes"],
-    "scratch_bytes": lambda inputs: inputs.raw.cost["scratch_bytes"],
-    "peak_memory_bytes": lambda inputs: inputs.raw.cost["peak_memory_bytes"],
+    "work": lambda inputs: cost.work(cost=inputs.cost),
+    "samples_read": lambda inputs: cost.samples_read(cost=inputs.cost),
+    "optimizer_steps": lambda inputs: inputs.cost["steps"],
+    "persistent_bytes": lambda inputs: inputs.cost["persistent_bytes"],
+    "scratch_bytes": lambda inputs: inputs.cost["scratch_bytes"],
+    "peak_memory_bytes": lambda inputs: inputs.cost["peak_memory_bytes"],
 }
 
 # Comparisons with Retrain already: the gap would say the same again.

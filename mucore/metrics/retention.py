@@ -18,10 +18,10 @@ def linear_probe_accuracy(
     train_labels: np.ndarray,
     test: np.ndarray,
     test_labels: np.ndarray,
-    classes: Sequence[int] | None = None,
+    classes: Sequence[int],
 ) -> float:
     """Accuracy of a new linear classifier on the frozen features: fitted on train (n, d), judged on
-    test (m, d) of `classes` or of all.
+    test (m, d) of `classes`.
 
     High on forgotten classes means that the encoder still tells them apart, whatever the model's
     own classifier says; compare with Retrain. Logistic regression over all classes of the training
@@ -36,9 +36,7 @@ def linear_probe_accuracy(
         raise BadValue(
             "A linear probe tells classes apart, but its training samples have fewer than two."
         )
-    asked = (
-        np.ones(len(test_labels), bool) if classes is None else np.isin(test_labels, list(classes))
-    )
+    asked = np.isin(test_labels, list(classes))
     if not asked.any():
         raise BadValue(
             "An accuracy needs at least one sample, but the test set has none of the classes "

@@ -5,5 +5,3 @@ mucore.playground` is a process that stays warm and plays what it is told.
 """
 
 from mucore.playground.scene import METHODS, PRESETS, SETTINGS, Scene, points_of
-
-__all__ = ["METHODS", "PRESETS", "SETTINGS", "Scene", "points_of"]

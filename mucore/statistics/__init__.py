@@ -36,23 +36,6 @@ from mucore.statistics.significance import LEVEL, Ranking
 if TYPE_CHECKING:
     from mucore.store import Store
 
-__all__ = [
-    "AXIS",
-    "LEVEL",
-    "SETTING",
-    "SETUP",
-    "Statistics",
-    "Suspicion",
-    "from_store",
-    "label_runs",
-    "score_of",
-    "statistics",
-    "statistics_of",
-    "suspicions",
-    "told_apart",
-    "usual_metrics",
-]
-
 AXIS = "training seeds; unlearning and evaluation seeds are averaged first"
 
 

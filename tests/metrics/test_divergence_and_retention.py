@@ -47,12 +47,12 @@ def clusters(seed: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
 def test_a_probe_finds_what_is_linear_and_nothing_in_features_without_information():
     (train, train_labels), (test, test_labels) = clusters(0, 0.5), clusters(1, 0.5)
     found = retention.linear_probe_accuracy(
-        train=train, train_labels=train_labels, test=test, test_labels=test_labels
+        train=train, train_labels=train_labels, test=test, test_labels=test_labels, classes=range(3)
     )
     assert found == 1.0
     flat = np.ones_like(train)
     blind = retention.linear_probe_accuracy(
-        train=flat, train_labels=train_labels, test=flat, test_labels=test_labels
+        train=flat, train_labels=train_labels, test=flat, test_labels=test_labels, classes=range(3)
     )
     assert blind == pytest.approx(1 / 3)
 

@@ -152,8 +152,10 @@ def test_bound_and_efficacy_of_one_sample_are_equal(name: str):
     value = efficacy.log10_efficacy(
         squared_norms=squared_gradient_norms(model, single, Run(seed=0), batch_size=8)
     )
-    bound = efficacy.log10_bound(
-        squared_norm_of_mean=squared_norm_of_mean_gradient(model, single, Run(seed=0), batch_size=8)
+    bound = efficacy.log10_efficacy(
+        squared_norms=np.array(
+            [squared_norm_of_mean_gradient(model, single, Run(seed=0), batch_size=8)]
+        )
     )
     assert bound == pytest.approx(value, rel=1e-9)
 
@@ -226,8 +228,8 @@ def test_a_diverged_model_has_no_efficacy():
             squared_norms=squared_gradient_norms(model, data, Run(seed=0), batch_size=8)
         )
     with pytest.raises(Exception, match="diverged"):
-        efficacy.log10_bound(
-            squared_norm_of_mean=squared_norm_of_mean_gradient(
-                model, data, Run(seed=0), batch_size=8
+        efficacy.log10_efficacy(
+            squared_norms=np.array(
+                [squared_norm_of_mean_gradient(model, data, Run(seed=0), batch_size=8)]
             )
         )
