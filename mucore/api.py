@@ -391,12 +391,11 @@ def run_suite(
     from mucore.numbers import integer
     from mucore.runner.together import check_jobs
     from mucore.store import open_store
-    from mucore.suite import run as suites
+    from mucore.suite import lines as suites
     from mucore.suite.description import division as known_division
     from mucore.suite.description import load
     from mucore.suite.lines import by_reason
-    from mucore.suite.pack import write
-    from mucore.suite.stored import pack_of
+    from mucore.suite.pack import pack_of, write
 
     jobs = integer(jobs, "jobs")
     check_jobs(jobs)

@@ -5,7 +5,7 @@ Streamlit.
 from __future__ import annotations
 
 from dashboard.text import units
-from mucore.suite.tables import Division
+from mucore.suite.board import Division
 
 
 def overall_sentence(division: Division) -> str:

@@ -111,11 +111,10 @@ def run(
         Run nothing; write the pack of what is there.
     """
     from mucore.runner.together import check_jobs
-    from mucore.suite import run as suites
+    from mucore.suite import lines as suites
     from mucore.suite.description import division as known_division
     from mucore.suite.description import load
-    from mucore.suite.pack import write
-    from mucore.suite.stored import pack_of
+    from mucore.suite.pack import pack_of, write
 
     say_left_out()
     check_jobs(jobs)
@@ -159,7 +158,7 @@ def _say_plan(
     suite: Suite, division: str, runs: Sequence[TaskRuns], store: Store, jobs: int
 ) -> int:
     """What is asked for and about how long it takes, on stderr; returns how many runs are left."""
-    from mucore.suite.run import plan_of
+    from mucore.suite.lines import plan_of
 
     plan = plan_of(runs, store, jobs=jobs)
     methods = {spec.method for spec in plan.specs} - {"original", "retrain"}
@@ -179,7 +178,7 @@ def _compute(
     suite: Suite, division: str, runs: Sequence[TaskRuns], store: Store, jobs: int, device: str
 ) -> bool:
     """Run task by task; returns whether somebody stopped it."""
-    from mucore.suite.run import check_data, one_thread, plan_of, title
+    from mucore.suite.lines import check_data, one_thread, plan_of, title
 
     check_data(suite)
     for each in runs:

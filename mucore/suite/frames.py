@@ -11,7 +11,7 @@ import pandas as pd
 from mucore import catalog
 from mucore.errors import UnknownName
 from mucore.statistics.significance import t_interval
-from mucore.suite.tables import FEWEST_SEEDS, Division, Line, Table
+from mucore.suite.board import FEWEST_SEEDS, Division, Line, Table
 
 NOISE = "Retrain, 95 % band"  # of other training seeds: the line above all others
 NUMBERS = ("Average rank", "Distance, spreads", "Work")

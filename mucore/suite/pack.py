@@ -12,7 +12,7 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -30,7 +30,7 @@ from mucore.store import Store, open_pack, pack_provenance, write_pack
 from mucore.store.pack import ARTIFACTS
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, division, same_suite
-from mucore.suite.lines import REFERENCES, Missing
+from mucore.suite.lines import REFERENCES, Missing, TaskRuns, check_result, failures, not_there
 
 FILE = re.compile(
     r"pack\.json|comparisons\.jsonl|results/\w[\w-]*\.jsonl\.gz"
@@ -130,6 +130,47 @@ class Pack:
         if result.outputs is None:
             raise BadFile("Its predictions are not in the pack.")
         return self.store.artifacts.get_outputs(result.outputs)
+
+
+def pack_of(
+    suite: Suite,
+    division: str,
+    runs: Sequence[TaskRuns],
+    store: Store,
+    *,
+    metrics: bool | Collection[str] = True,
+) -> Pack:
+    """What a pack of these runs would hold. Raises `MucoreError` where a result is of other data
+    than the suite's.
+    """
+    asked = {spec.key: spec for each in runs for spec in each.specs}
+    results = {one.key: one for one in store.results(keys=sorted(asked), metrics=metrics)}
+    for each in runs:
+        for spec in each.specs:
+            if spec.scenario is not None and (one := results.get(spec.key)) is not None:
+                check_result(suite, each.task, data_hash=one.data_hash, forget_hash=one.forget_hash)
+    missing = not_there(runs, results.keys(), failures(store, runs))
+    named = [spec.method for spec in asked.values()] + [each.method for each in missing]
+    settings = {
+        each.task.scenario: {
+            method: TunedSetting(
+                values=dict(found.values), trials=found.trials, cap=found.cap, open=found.open
+            )
+            for method, found in each.found.items()
+        }
+        for each in runs
+    }
+    return Pack(
+        suite,
+        division,
+        tuple(dict.fromkeys(named)),
+        tuple(missing),
+        settings,
+        {"asked": len(asked), "there": len(results)},
+        store,
+        results,
+        {key: spec for key, spec in asked.items() if key in results},
+    )
 
 
 def write(pack: Pack, path: Path, *, features: bool = False) -> Path:

@@ -24,9 +24,8 @@ from mucore.runner.session import Session
 from mucore.store import open_store
 from mucore.store.rows import Result
 from mucore.suite.description import check
-from mucore.suite.lines import check_result
+from mucore.suite.lines import check_result, one_thread
 from mucore.suite.pack import Pack
-from mucore.suite.run import one_thread
 from mucore.suite.scores import repeat_band
 from mucore.suite.verify import alike, asked, not_asked
 from mucore.verdicts import rules_of, sample_counts

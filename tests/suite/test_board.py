@@ -10,8 +10,8 @@ from facts import tells
 
 from dashboard.frames.board import overall_sentence
 from mucore.suite import board, description, frames
+from mucore.suite.board import Division, Line, Table
 from mucore.suite.pack import TunedSetting
-from mucore.suite.tables import Division, Line, Table
 from mucore.tuning.plan import SLACK
 from mucore.verdicts import Verdict
 

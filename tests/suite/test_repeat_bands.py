@@ -10,9 +10,8 @@ from boards import QUICK, fill
 
 from mucore.store import open_store
 from mucore.suite import description, repeat
-from mucore.suite.pack import Pack, opened, write
-from mucore.suite.run import asked
-from mucore.suite.stored import pack_of
+from mucore.suite.lines import asked
+from mucore.suite.pack import Pack, opened, pack_of, write
 from mucore.verdicts import Spread, sample_counts
 
 

@@ -9,9 +9,8 @@ from facts import tells
 from mucore.errors import MucoreError
 from mucore.store import open_store
 from mucore.suite import description, lines
-from mucore.suite.board import NO_REFERENCES, NO_SCORE, without
+from mucore.suite.board import NO_REFERENCES, NO_SCORE, board_of, without
 from mucore.suite.site import write_site
-from mucore.suite.stored import board_of
 
 SUITE = description.load(QUICK)
 

@@ -16,7 +16,7 @@ from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, presenting, run_filters
 from dashboard.widgets.columns import aligned, text_width
 from mucore.suite import frames
-from mucore.suite.tables import Division
+from mucore.suite.board import Division
 
 DISTANCE = (
     "Gaps to the Retrain of the same seed, in units of how far two Retrains are apart, at most 100 "

@@ -10,7 +10,7 @@ from dashboard.text import units
 from dashboard.widgets import clicks, figures, run_filters
 from dashboard.widgets.columns import aligned
 from mucore.suite import frames
-from mucore.suite.tables import Table
+from mucore.suite.board import Table
 
 COLUMNS = {
     "Seeds": st.column_config.TextColumn(help="How many seeds the verdict rests on."),

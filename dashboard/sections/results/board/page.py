@@ -15,9 +15,8 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from dashboard.widgets.run_filters import Menu
 from mucore.errors import MucoreError
-from mucore.suite.board import Board, without
+from mucore.suite.board import Board, Division, without
 from mucore.suite.description import Suite, load, names
-from mucore.suite.tables import Division
 
 QUESTION = "Which methods forget in every task, and at what cost?"
 HOW = """A suite is a frozen list of tasks. Its verdicts rest on the Retrains of its own seeds, the
