@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 import sqlalchemy as sa
 
@@ -19,7 +19,7 @@ from mucore.store.artifacts import YOUNG_SECONDS, Artifacts
 from mucore.store.comparisons import Comparisons
 from mucore.store.jobs import Jobs
 from mucore.store.results import Results
-from mucore.store.retention import Needed, needed_by_jobs
+from mucore.store.rows import ACTIVE
 from mucore.store.storage import MARK, Folder, Storage, mark_of, storage_of
 from mucore.store.talks import Talks
 from mucore.store.workers import Workers
@@ -148,19 +148,21 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
 
         `all` keeps everything a record names. `outputs` drops the weights of unlearned models;
         those of originals and retrained models stay, because every later method starts from them.
-        `numbers` drops all weights and outputs. What a queued or running job needs stays under any
-        policy, of a search all weights, and so do files younger than `young_seconds`, whose record
-        may be on its way. Numbers never go. States of unfinished trainings go while no job is
-        queued or running. Raises `BadValue`.
+        `numbers` drops all weights and outputs. Numbers never go, and files younger than
+        `young_seconds` stay, whose record may be on its way. States of unfinished trainings go
+        while no job is queued or running. Raises `BadValue`, also for another policy than `all`
+        while there is one: it may need these files.
         """
-        if policy not in ("all", "outputs", "numbers"):
+        if policy not in get_args(Policy):
             raise BadValue(f"A retention policy is all, outputs or numbers, but got {policy!r}.")
         self.check_writable()
+        busy = bool(self.jobs(states=ACTIVE, limit=1))
+        if busy and policy != "all":
+            raise BadValue("Jobs are queued or running. Cancel them or wait for their end first.")
         # Files go first, for on a full disk nothing can be written before. A row whose file is
         # gone counts as one without, so what happens in between does no harm.
+        free = _free(policy)
         with self.read() as connection:
-            needed = needed_by_jobs(connection, self.among)
-            free = self._free(connection, policy, needed)
             keep = {
                 name
                 for column, rows in free
@@ -172,7 +174,7 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
                 for column, rows in free:
                     update = sa.update(column.table).where(rows).values({column.name: None})
                     connection.execute(update)
-        if not needed.keys:
+        if not busy:
             latest = time.time() - young_seconds
             for path in (self.home / "checkpoints").glob("*"):
                 with suppress(FileNotFoundError):  # another process sweeps too
@@ -182,24 +184,19 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
                         files, freed = files + 1, freed + facts.st_size
         return {"files": files, "bytes": freed}
 
-    def _free(
-        self, connection: sa.Connection, policy: Policy, needed: Needed
-    ) -> list[tuple[sa.Column[str], sa.ColumnElement[bool]]]:
-        """The columns that name files, and the rows whose file `policy` does not keep."""
-        result, model = schema.result, schema.model
-        results, models = ~self.among(result.c.key, needed.keys), needed.models
-        if policy == "outputs":
-            reference = result.c.method.in_(REFERENCES)
-            results &= ~reference
-            starts = connection.execute(sa.select(result.c.model_key).where(reference)).scalars()
-            models = models.union(starts)
-        other_models = ~self.among(model.c.model_key, models)
-        none = sa.false()
-        return [
-            (result.c.weights, none if policy == "all" else results),
-            (result.c.outputs, results if policy == "numbers" else none),
-            (model.c.weights, none if policy == "all" or needed.every_model else other_models),
-        ]
+
+def _free(policy: Policy) -> list[tuple[sa.Column[str], sa.ColumnElement[bool]]]:
+    """The columns that name files, and the rows whose file `policy` does not keep."""
+    result, model = schema.result, schema.model
+    none, every = sa.false(), sa.true()
+    reference = result.c.method.in_(REFERENCES)
+    starts = sa.select(result.c.model_key).where(reference)
+    results, outputs, models = {
+        "all": (none, none, none),
+        "outputs": (~reference, none, model.c.model_key.not_in(starts)),
+        "numbers": (every, every, every),
+    }[policy]
+    return [(result.c.weights, results), (result.c.outputs, outputs), (model.c.weights, models)]
 
 
 def _bytes(path: Path) -> int:

@@ -243,57 +243,15 @@ def test_the_state_of_an_unfinished_training_goes_while_nothing_is_queued(home: 
     assert home.gc("all", young_seconds=-1) == {"files": 1, "bytes": 15} and not unfinished.exists()
 
 
-def test_gc_keeps_what_a_waiting_job_needs(home: Store) -> None:
-    spec, other = make_spec_row(), make_spec_row(training_seed=1)
-    needed = [_put(home, spec.original(), 0), _put(home, spec.retrained(), 1)]
-    _put(home, other.original(), 2)
-    home.enqueue([spec])
-    home.gc("numbers", young_seconds=-1)
-    assert _files(home) == {name for files in needed for name in files.values()}
-    model = home.get_model(spec.original().model_key)
-    assert model is not None and model.weights == needed[0]["weights"]
-
-
-def _weights(store: Store, spec: RunSpec, number: int) -> str:
-    """A model without a result."""
-    name = store.artifacts.put_arrays({"w": np.full(4, float(number))})
-    store.put_model(make_model(spec.model_key, weights=name))
-    return name
-
-
-def test_gc_keeps_weights_whose_result_is_on_its_way(home: Store) -> None:
-    spec, other = make_spec_row(), make_spec_row(training_seed=1)
-    kept = _weights(home, spec, 0)
-    _weights(home, other, 1)
-    home.enqueue([spec])
-    home.gc("numbers", young_seconds=-1)
-    assert _files(home) == {kept}
-    model, free = home.get_model(spec.model_key), home.get_model(other.model_key)
-    assert model is not None and model.weights == kept and free is not None and free.weights is None
-
-
-def test_gc_keeps_what_an_analysis_looks_at(home: Store) -> None:
-    spec, other = make_spec_row(), make_spec_row(training_seed=1)
-    asked = (spec.original(), spec.retrained(), spec)
-    needed = [_put(home, each, number) for number, each in enumerate(asked)]
-    _put(home, other, 3)
-    parameters = {"keys": [spec.key]}
-    home.enqueue_other(
-        "analysis", "a" * 32, {"analysis": "tsne", "parameters": parameters}, "a map"
-    )
-    home.enqueue_other(
-        "analysis", "b" * 32, {"analysis": "samples", "parameters": {"dataset": "x"}}, "one"
-    )
-    home.gc("numbers", young_seconds=-1)
-    assert _files(home) == {name for files in needed for name in files.values()}
-
-
-def test_gc_keeps_all_weights_while_a_search_is_active(home: Store) -> None:
+def test_gc_keeps_what_records_name_while_a_job_waits(home: Store) -> None:
     spec = make_spec_row()
-    files, more = _put(home, spec, 0), _weights(home, spec.retrained(), 1)
-    job = home.enqueue_other("search", "a" * 32, {"search": {}}, "a search")
-    home.gc("numbers", young_seconds=-1)
-    assert _files(home) == {files["weights"], more}
+    kept = _put(home, spec.original(), 0)
+    (job,) = home.enqueue([spec])
+    for policy in ("outputs", "numbers"):
+        with pytest.raises(BadValue, match="queued or running"):
+            home.gc(policy, young_seconds=-1)
+    home.artifacts.put_arrays({"w": np.zeros(1)})
+    assert home.gc("all", young_seconds=-1)["files"] == 1 and _files(home) == set(kept.values())
     home.cancel(job.id)
     home.gc("numbers", young_seconds=-1)
     assert _files(home) == set()
