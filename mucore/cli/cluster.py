@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import cyclopts
@@ -16,12 +15,9 @@ from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue
 
 if TYPE_CHECKING:
-    from mucore.cluster.crew import Crew, Standing
-    from mucore.cluster.member import Order
-    from mucore.store import Store
+    from mucore.cluster.crew import Crew, Named
+    from mucore.cluster.member import Order, Report
     from mucore.store.rows import Job
-
-PATIENCE_SECONDS = 180.0  # for workers to come up: each loads PyTorch
 
 Address = Annotated[
     str,
@@ -40,7 +36,7 @@ def up(
     gpus_per_worker: float = 1.0,
     cpus_per_worker: Annotated[int, WHOLE] = 4,
     address: Address = "auto",
-) -> int:
+) -> None:
     """Start workers, which stay until `cluster down`, whatever becomes of this program. They take
     jobs from the store that MUCORE_STORE_URL names here.
 
@@ -57,7 +53,7 @@ def up(
 
     order = dataclasses.replace(_order(), cpus=cpus_per_worker, gpus=gpus_per_worker)
     check(order, workers)
-    with _crew(address) as crew, open_home() as store:
+    with _crew(address) as crew:
         _check_reach(order, crew)
         if there := crew.names():
             raise BadValue(
@@ -65,30 +61,47 @@ def up(
                 "cluster scale` for another number, or `mucore cluster down`."
             )
         crew.start(order, workers)
-        return _await(crew, store)
+    print(f"Workers asked for: {workers}. `mucore cluster status` says how they are.")
 
 
 @app.command
-def status(*, address: Address = "auto", as_json: Json = False) -> int:
+def status(*, address: Address = "auto", as_json: Json = False) -> None:
     """How the workers are, and what they compute."""
     with _crew(address) as crew, open_home() as store:
-        return _show(crew.standings(), store, as_json=as_json)
+        running = {job.worker: job for job in store.jobs(states=["running"], limit=10_000)}
+        rows = [_row(*one, running) for one in crew.reports()]
+    if as_json:
+        print(to_json(rows, indent=2))
+        return
+    if not rows:
+        print("There are no workers. Start some with `mucore cluster up`.")
+        return
+    columns = ("worker", "machine", "takes", "state", "run")
+    print_table(columns, [tuple(row[name] for name in columns) for row in rows])
+    for said in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
+        print(said, file=sys.stderr)
+    if any(row["report"] and not row["report"]["protected"] for row in rows):
+        print(
+            "This Ray asks for no token: anyone who reaches its ports can run code as you. Start "
+            "it with RAY_AUTH_MODE=token.",
+            file=sys.stderr,
+        )
 
 
 @app.command
-def scale(workers: Annotated[int, WHOLE], *, address: Address = "auto") -> int:
+def scale(workers: Annotated[int, WHOLE], *, address: Address = "auto") -> None:
     """Have so many workers: start more like those that are there, or end the last ones as `down`
     does.
     """
     order = _order()
-    with _crew(address) as crew, open_home() as store:
+    with _crew(address) as crew:
         _check_reach(order, crew)
         crew.scale(order, workers)
-        return _await(crew, store)
+    print(f"Workers asked for: {workers}. `mucore cluster status` says how they are.")
 
 
 @app.command
-def down(*, now: bool = False, finish: float = 0.0, address: Address = "auto") -> int:
+def down(*, now: bool = False, address: Address = "auto") -> int:
     """End all workers. Runs in hand go back to the queue with their checkpoints.
 
     Parameters
@@ -96,14 +109,10 @@ def down(*, now: bool = False, finish: float = 0.0, address: Address = "auto") -
     now
         End the processes at once; their runs are found dead and go on from their last
         checkpoints elsewhere.
-    finish
-        Let current runs finish, for up to this many seconds.
     """
-    if not 0 <= finish <= 10**7:
-        raise BadValue(f"--finish must be a number of seconds from 0, not {finish}.")
     with _crew(address) as crew:
         there = crew.names()
-        cut = [] if now else crew.end(there, finish_seconds=finish)
+        cut = [] if now else crew.end(there)
         if now:
             crew.kill(there)
         if left := crew.names():
@@ -139,48 +148,18 @@ def _check_reach(order: Order, crew: Crew) -> None:
         )
 
 
-def _await(crew: Crew, store: Store) -> int:
-    """Wait until every worker works or says why not, and show them."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        standings = crew.standings()
-        if not any(one.coming for one in standings) or time.monotonic() > deadline:
-            return _show(standings, store, as_json=False)
-        time.sleep(1.0)
-
-
-def _show(standings: list[Standing], store: Store, *, as_json: bool) -> int:
-    running = {job.worker: job for job in store.jobs(states=["running"], limit=10_000)}
-    rows = [_row(one, running) for one in standings]
-    if as_json:
-        print(to_json(rows, indent=2))
-        return 0
-    if not rows:
-        print("There are no workers. Start some with `mucore cluster up`.")
-        return 0
-    columns = ("worker", "machine", "takes", "state", "run")
-    print_table(columns, [tuple(row[name] for name in columns) for row in rows])
-    for said in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
-        print(said, file=sys.stderr)
-    if any(one.report is not None and not one.report.protected for one in standings):
-        print(
-            "This Ray asks for no token: anyone who reaches its ports can run code as you. Start "
-            "it with RAY_AUTH_MODE=token.",
-            file=sys.stderr,
-        )
-    return 0
-
-
-def _row(one: Standing, running: dict[str | None, Job]) -> dict[str, Any]:
-    report = one.report
-    job = running.get(report.worker) if report is not None else None
+def _row(one: Named, report: Report | str, running: dict[str | None, Job]) -> dict[str, Any]:
+    if isinstance(report, str):
+        known = {"machine": "", "state": report, "problem": "", "report": None}
+        job = None
+    else:
+        known = {"machine": report.host, "state": report.state, "problem": report.problem}
+        known["report"] = dataclasses.asdict(report)
+        job = running.get(report.worker)
     return {
-        "worker": one.named.number,
-        "machine": report.host if report is not None else "",
-        "takes": one.named.takes,
-        "state": report.state if report is not None else one.silence,
+        "worker": one.number,
+        "takes": one.takes,
+        **known,
         "run": f"{job.label} ({job.progress:.0%})" if job is not None else "",
         "job": job.id if job is not None else None,
-        "problem": report.problem if report is not None else "",
-        "report": dataclasses.asdict(report) if report is not None else None,
     }

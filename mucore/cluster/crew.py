@@ -25,6 +25,7 @@ MOST = 10_000
 ANSWER_SECONDS = 5.0
 # One thread for `end`, which waits, the rest for questions meanwhile.
 THREADS = 4
+SILENT = "is being started, moved from a machine that is gone, or waits for one with room"
 
 
 class ClusterError(MucoreError):
@@ -46,23 +47,6 @@ class Named:
         return f"{self.cpus} CPUs and {self.gpus:g} GPUs"
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A worker with its report. One that does not answer has none: it `waits`, for a place or
-    for somebody to mend what `silence` names, or it is on its way.
-    """
-
-    named: Named
-    report: Report | None
-    silence: str = ""
-    waits: bool = False
-
-    @property
-    def coming(self) -> bool:
-        """Whether it will say more in a moment."""
-        return not self.waits if self.report is None else self.report.state == "starting"
-
-
 class Crew:
     """The workers of one cluster. Made by `connected`."""
 
@@ -74,54 +58,42 @@ class Crew:
         found = (_named(name) for name in self._ray.util.list_named_actors())
         return sorted((one for one in found if one is not None), key=lambda one: one.number)
 
-    def start(self, order: Order, count: int) -> list[Named]:
+    def start(self, order: Order, count: int) -> None:
         """`count` more workers; those that find no place wait for one. Raises `BadValue`."""
         check(order, count)
         taken = {one.number for one in self.names()}
-        numbers = [n for n in range(len(taken) + count) if n not in taken][:count]
-        return [self._start(order, number) for number in numbers]
+        for number in [n for n in range(len(taken) + count) if n not in taken][:count]:
+            self._start(order, number)
 
-    def scale(self, order: Order, count: int) -> list[Named]:
+    def scale(self, order: Order, count: int) -> None:
         """Have `count` workers that take what those that are there take: start some, or end those
-        with the highest numbers. Returns those that were started or ended. Raises `BadValue`.
+        with the highest numbers. Raises `BadValue`.
         """
         there = self.names()
         if not there:
             raise BadValue("There are no workers to scale. Start some with `mucore cluster up`.")
         order = replace(order, cpus=there[0].cpus, gpus=there[0].gpus)
-        if count >= len(there):
-            return self.start(order, count - len(there)) if count > len(there) else []
         check(order, count)
+        if count > len(there):
+            self.start(order, count - len(there))
         self.end(there[count:])
-        return there[count:]
 
-    def standings(self, seconds: float = ANSWER_SECONDS) -> list[Standing]:
-        """How each worker is, as far as it says so within `seconds`."""
+    def reports(self) -> list[tuple[Named, Report | str]]:
+        """How each worker is, as it says itself; why it says nothing where it does not."""
         there = self.names()
-        asked: dict[str, Any] = {}
-        for one in there:
-            with contextlib.suppress(ValueError):  # it has ended meanwhile
-                asked[one.name] = self._ray.get_actor(one.name).report.remote()
-        answered = self._answers(asked, seconds)
-        return [
-            self._standing(one, answered.get(one.name), there) for one in there if one.name in asked
-        ]
+        answers = self._answers(there, "report", ANSWER_SECONDS)
+        return [(one, answers.get(one.name, SILENT)) for one in there]
 
-    def end(self, which: Sequence[Named], *, finish_seconds: float = 0.0) -> list[Named]:
-        """End workers once they have handed back, or within `finish_seconds` finished, what they
-        had in hand; a busy one may take its time to answer. Returns those whose process had to be
-        ended, perhaps with a run in hand.
+    def end(self, which: Sequence[Named]) -> list[Named]:
+        """End workers once they have handed back what they had in hand; a busy one may take its
+        time to answer. Returns those whose process had to be ended, perhaps with a run in hand.
         """
-        asked: dict[str, Any] = {}
-        for one in which:
-            with contextlib.suppress(ValueError):
-                asked[one.name] = self._ray.get_actor(one.name).end.remote(finish_seconds)
         # one that has no process yet, or none any more, has nothing in hand and answers nothing
         alive = self._with_process()
-        polite = {name: ref for name, ref in asked.items() if name in alive}
-        ended = self._answers(polite, finish_seconds + HAND_BACK_SECONDS + ANSWER_SECONDS)
+        polite = [one for one in which if one.name in alive]
+        ended = self._answers(polite, "end", HAND_BACK_SECONDS + ANSWER_SECONDS)
         self.kill(which)
-        return [one for one in which if one.name in polite and ended.get(one.name) is not True]
+        return [one for one in polite if ended.get(one.name) is not True]
 
     def kill(self, which: Sequence[Named]) -> None:
         """End the processes of workers at once, for good."""
@@ -135,14 +107,13 @@ class Crew:
 
     def addresses(self) -> set[str]:
         """Of the machines of the cluster."""
-        return {node["NodeManagerAddress"] for node in self._nodes()}
+        return {node["NodeManagerAddress"] for node in self._ray.nodes() if node["Alive"]}
 
     # -- inside
 
-    def _start(self, order: Order, number: int) -> Named:
-        name = f"worker-{number}:{order.cpus}:{order.gpus:g}"
+    def _start(self, order: Order, number: int) -> None:
         self._ray.remote(Member).options(
-            name=name,
+            name=f"worker-{number}:{order.cpus}:{order.gpus:g}",
             namespace=NAMESPACE,
             lifetime="detached",
             num_cpus=order.cpus,
@@ -151,49 +122,33 @@ class Crew:
             max_concurrency=THREADS,
             scheduling_strategy="SPREAD",
         ).remote(order)
-        return Named(name, number, order.cpus, order.gpus)
 
-    def _answers(self, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
+    def _answers(self, which: Sequence[Named], question: str, seconds: float) -> dict[str, Any]:
         """The answers that come within `seconds`. Of a worker that could not be made, and is not
-        tried again, it is the error; one that dies meanwhile gives none.
+        tried again, it is a sentence; one that dies meanwhile gives none.
         """
-        refs = list(asked.values())
+        asked: dict[Any, str] = {}
+        for one in which:
+            with contextlib.suppress(ValueError):  # it has ended meanwhile
+                actor = self._ray.get_actor(one.name)
+                asked[getattr(actor, question).remote()] = one.name
+        refs = list(asked)
         ready, _ = self._ray.wait(refs, num_returns=len(refs), timeout=seconds) if refs else ([], 0)
         answers = {}
-        for name, ref in asked.items():
-            if ref in ready:
-                try:
-                    answers[name] = self._ray.get(ref)
-                except self._ray.exceptions.ActorDiedError as error:
-                    answers[name] = error
-                except self._ray.exceptions.RayError:
-                    continue
+        for ref in ready:
+            try:
+                answers[asked[ref]] = self._ray.get(ref)
+            except self._ray.exceptions.ActorDiedError as error:
+                why = str(error).strip().splitlines()[-1].strip()
+                answers[asked[ref]] = f"cannot be started: {why}"
+            except self._ray.exceptions.RayError:
+                continue
         return answers
 
     def _with_process(self) -> set[str]:
         """The names of the actors that have a process, whether it answers or not."""
         actors = self._ray._private.state.actors(actor_state_name="ALIVE")
         return {actor["Name"] for actor in actors.values()}
-
-    def _nodes(self) -> list[dict[str, Any]]:
-        return [node for node in self._ray.nodes() if node["Alive"]]
-
-    def _standing(self, one: Named, answer: Any, there: Sequence[Named]) -> Standing:
-        if isinstance(answer, Report):
-            return Standing(one, answer)
-        if answer is not None:
-            why = str(answer).strip().splitlines()[-1].strip()
-            return Standing(one, None, f"cannot be started: {why}", waits=True)
-        rooms = (
-            min(
-                node["Resources"].get("CPU", 0.0) // one.cpus,
-                node["Resources"].get("GPU", 0.0) // one.gpus if one.gpus else MOST,
-            )
-            for node in self._nodes()
-        )
-        if sum(other.takes == one.takes for other in there) > sum(rooms):
-            return Standing(one, None, f"waits for a machine with {one.takes} free", waits=True)
-        return Standing(one, None, "is being started, or moved from a machine that is gone")
 
 
 def check(order: Order, count: int) -> None:
@@ -242,15 +197,7 @@ def connected(address: str = "auto") -> Generator[Crew]:
 def _check_answers(address: str) -> None:
     """Raise `ClusterError` where nobody listens: Ray itself would try for minutes."""
     if address == "auto":
-        # RAY_ADDRESS, or what was started here last: its head may be gone
-        from ray._private.services import canonicalize_bootstrap_address
-
-        try:
-            address = canonicalize_bootstrap_address("auto") or "auto"
-        except ConnectionError as error:  # as newer versions say that there is none
-            raise ClusterError(_sentence(error, address)) from error
-        if address == "auto":  # there is none, which Ray says at once
-            return
+        return
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()

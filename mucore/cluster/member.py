@@ -53,7 +53,7 @@ class Member:
 
     def __init__(self, order: Order):
         self.order = order
-        self._stop, self._last_job = threading.Event(), threading.Event()
+        self._stop = threading.Event()
         self._working, self._problem = False, ""
         self._thread = threading.Thread(target=self._serve, name="worker", daemon=True)
         self._thread.start()
@@ -61,7 +61,7 @@ class Member:
     def report(self) -> Report:
         if not self._thread.is_alive():
             state = "ended"
-        elif self._stop.is_set() or self._last_job.is_set():
+        elif self._stop.is_set():
             state = "ending"
         elif self._problem:
             state = "in trouble"
@@ -76,18 +76,16 @@ class Member:
             os.environ.get("RAY_AUTH_MODE", "").lower() == "token",
         )
 
-    def end(self, finish_seconds: float = 0.0) -> bool:
-        """Take no further job; hand the run in hand back to the queue, if it has not ended within
-        `finish_seconds`. Returns whether the worker has ended.
+    def end(self) -> bool:
+        """Take no further job, and hand the run in hand back to the queue. Returns whether the
+        worker has ended.
         """
-        self._last_job.set()
-        self._thread.join(finish_seconds)
         self._stop.set()
         self._thread.join(HAND_BACK_SECONDS)
         return not self._thread.is_alive()
 
     def _serve(self) -> None:
-        while not (self._stop.is_set() or self._last_job.is_set()):
+        while not self._stop.is_set():
             try:
                 self._work()
             except Exception as problem:
@@ -114,5 +112,4 @@ class Member:
                 device="cuda" if order.gpus else "cpu",
                 gpu_share=min(order.gpus, 1.0) if order.gpus else 1.0,
                 stop=self._stop,
-                last_job=self._last_job,
             )

@@ -53,7 +53,6 @@ def work(
     on_event: Listener | None = None,
     parent_pid: int | None = None,
     stop: threading.Event | None = None,
-    last_job: threading.Event | None = None,
     gpu_share: float = 1.0,
 ) -> None:
     """Take jobs until told to stop.
@@ -62,16 +61,15 @@ def work(
     `only`: take jobs with these keys only. `until_done`: return when none of them is queued or
     running any more, whoever runs it. `idle_exit`: return after so many seconds without work.
     `parent_pid`: return when that process is gone and nothing is left to do. `stop`: return as soon
-    as it is set; the running job goes back to the queue. `last_job`: once it is set, return when
-    the running job has ended. `gpu_share`: the part of the GPU's memory that this worker may take;
-    below 1 others compute on it, too, and results say so of their times.
+    as it is set; the running job goes back to the queue. `gpu_share`: the part of the GPU's memory
+    that this worker may take; below 1 others compute on it, too, and results say so of their times.
 
     May run in any thread of a process that does something else beside, one at a time: it handles no
     signals (`stop_on_signals` is for a process that is nothing but a worker).
     """
     session = Session(store, device, number=number, gpu_share=gpu_share)
     remove_left_over(store.home)
-    stop, last_job = stop or threading.Event(), last_job or threading.Event()
+    stop = stop or threading.Event()
     if session.device.type == "cpu":
         keep_freed()
     elif session.device.type == "cuda":
@@ -88,7 +86,7 @@ def work(
         pulse = Pulse(store, me.id, stop, on_event, facts)
         parent, idle_since, looked = _process(parent_pid), time.monotonic(), -REAP_SECONDS
         try:
-            while not (stop.is_set() or last_job.is_set()):
+            while not stop.is_set():
                 if time.monotonic() - looked >= REAP_SECONDS:
                     store.reap()
                     looked = time.monotonic()

@@ -33,16 +33,6 @@ def test_it_answers_while_a_run_computes_and_hands_the_run_back(store):
     assert store.job(job.id).state == "queued" and store.job(job.id).attempts == 0
 
 
-@pytest.mark.slow
-def test_it_finishes_what_it_has_in_hand_and_takes_no_more(store):
-    launched(store, epochs=30)
-    member = Member(Order(home=str(store.home)))
-    job = wait_for(lambda: next(iter(store.jobs(states=["running"])), None), 200)
-    assert member.end(finish_seconds=100.0)
-    assert store.job(job.id).state == "done"
-    assert {each.state for each in store.jobs() if each.id != job.id} == {"queued"}
-
-
 def test_trouble_is_told_and_tried_again(store, tmp_path):
     made = launched(store, epochs=2)
     url = f"sqlite:///{store.home / 'store.sqlite'}"
@@ -70,27 +60,3 @@ def test_an_address_where_nobody_answers_is_said_at_once(address, monkeypatch, c
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
     assert main(["cluster", "up", "--workers", "1", "--address", address]) == 2
     assert address in capsys.readouterr().err
-
-
-def test_a_head_that_is_gone_is_said_at_once(monkeypatch, capsys, tmp_path):
-    """Ray would ask the address that it remembers for minutes."""
-    pytest.importorskip("ray")
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
-    assert main(["cluster", "status"]) == 2
-    assert ":1 " in capsys.readouterr().err  # Ray puts this machine's address before it
-
-
-@pytest.mark.parametrize("command", [["status"], ["up", "--workers", "1"]])
-def test_a_machine_without_ray_running_is_said(command, monkeypatch, capsys, tmp_path):
-    pytest.importorskip("ray")
-    from ray._private import services
-
-    def none(*_):
-        raise ConnectionError("Could not find any running Ray instance.")
-
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path))
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(services, "canonicalize_bootstrap_address", none)
-    assert main(["cluster", *command]) == 2
-    assert "ray start --head" in capsys.readouterr().err
