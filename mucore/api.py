@@ -736,7 +736,7 @@ def _compute(
     from mucore.store.rows import ENDED_WITHOUT_RESULT
 
     try:
-        with helpers(store, plan.keys, jobs - 1, device=device):
+        with helpers(store, jobs - 1, device=device):
             work(store, device=device, only=set(plan.keys), until_done=True)
     except KeyboardInterrupt:
         call_off(comparison, store)

@@ -91,15 +91,14 @@ def end_all(processes: list[subprocess.Popen]) -> None:
         process.wait()
 
 
-def own_group() -> dict[str, Any]:
-    """Arguments of Popen that keep a terminal's Ctrl-C away from a child: this program passes it on
-    in order. On Linux the child ends with this program, also where that is killed.
+def own_group(*, with_parent: bool = True) -> dict[str, Any]:
+    """Arguments of Popen that keep a terminal's Ctrl-C away from a child. `with_parent`: on Linux
+    the child ends with this program, also where that is killed.
     """
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if sys.platform != "linux":
-        return {"start_new_session": True}
-    return {"start_new_session": True, "preexec_fn": _end_with_parent}
+    ends = {"preexec_fn": _end_with_parent} if with_parent and sys.platform == "linux" else {}
+    return {"start_new_session": True, **ends}
 
 
 def _end_with_parent() -> None:

@@ -211,7 +211,7 @@ def compute(
             from mucore.runner.worker import work
 
             keys = {spec.key for spec in planned.to_run}
-            with helpers(store, keys, jobs - 1, device=device):
+            with helpers(store, jobs - 1, device=device):
                 work(store, device=device, only=keys, until_done=True, stop=watch.stopped)
     return watch
 

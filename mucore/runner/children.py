@@ -21,7 +21,6 @@ import tempfile
 import threading
 import time
 import traceback
-import uuid
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +44,6 @@ ENVIRONMENT = (
     *("CUBLAS", "CUDA", "CUDNN", "KMP_", "MKL", "NVIDIA", "OMP_", "OPENBLAS", "PYTORCH", "TORCH"),
     *("MUCORE_HOME", "MUCORE_PLUGINS"),
 )
-_MARK = "MUCORE_CHILD"  # in the environment of a child and of all that it starts
 _MESSAGES, _PRINTED = "messages", "printed"  # files in the folder
 _RAISED, _ENDED = "raised", "ended"  # keys of a child's last message
 _PASSED_ON = ("BadFile", "BadValue", "MethodFailed", "Refused")
@@ -118,11 +116,11 @@ def run(
     where it does not come to its end within its limits, and the `BadValue`, `Refused` or `BadFile`
     that it raised.
     """
-    mark, end, over = uuid.uuid4().hex, time.monotonic() + limits.seconds, False
+    end, over = time.monotonic() + limits.seconds, False
     with (
         (folder / _MESSAGES).open("a+b") as messages,
         (folder / _PRINTED).open("a+b") as printed,
-        _started(target, folder, mark) as child,
+        _started(target, folder) as child,
     ):
         try:
             while not _heard(messages, who, on_message):
@@ -136,18 +134,19 @@ def run(
                 _tell_printed(printed, on_print)
                 if time.monotonic() > end:
                     raise _too_much(who, f"{limits.seconds:.3g} s", SECONDS)
-                if _memory(child.pid) > limits.memory:
+                if sum(map(_memory, _all_of(child.pid))) > limits.memory:
                     raise _too_much(who, f"{limits.memory / 1e9:.3g} GB of memory", GIGABYTES)
                 time.sleep(TICK)
         finally:
-            child.kill()
-            _end(mark)
+            for process in _all_of(child.pid):
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
             _tell_printed(printed, on_print)
 
 
-def _started(target: str, folder: Path, mark: str) -> subprocess.Popen[bytes]:
+def _started(target: str, folder: Path) -> subprocess.Popen[bytes]:
     environment = {k: v for k, v in os.environ.items() if k.startswith(ENVIRONMENT)}
-    environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1", _MARK: mark}
+    environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
     with (folder / _PRINTED).open("ab") as output:
         return subprocess.Popen(
             [sys.executable, "-P", "-m", __name__, target, str(folder)],
@@ -184,15 +183,21 @@ def _tell_printed(printed: BinaryIO, on_print: Callable[[str], None]) -> None:
         printed.truncate(MOST_PRINTED)  # so that the disk holds whatever is printed
 
 
-def _memory(pid: int) -> int:
-    """Resident bytes of a process and of all that it started."""
-    held = 0
-    with contextlib.suppress(psutil.Error):
+def _all_of(pid: int) -> list[psutil.Process]:
+    """A process and all that it started."""
+    try:
         parent = psutil.Process(pid)
-        for each in (parent, *parent.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):
-                held += each.memory_info().rss
-    return held
+        return [parent, *parent.children(recursive=True)]
+    except psutil.Error:  # it has ended
+        return []
+
+
+def _memory(process: psutil.Process) -> int:
+    """Resident bytes."""
+    try:
+        return process.memory_info().rss
+    except psutil.Error:
+        return 0
 
 
 def _raised(who: str, kind: str, ours: bool, text: str, trace: str) -> MucoreError:
@@ -209,25 +214,6 @@ def _too_much(who: str, what: str, setting: str) -> MethodFailed:
     )
 
 
-def _end(mark: str) -> None:
-    """End a child and all that it started, what has left its session and lost its parent, too."""
-    for _ in range(50):  # what hangs in the kernel is left to it
-        left = [each for each in psutil.process_iter() if _is_of(mark, each)]
-        if not left:
-            return
-        for each in left:
-            with contextlib.suppress(psutil.Error):
-                each.kill()
-        time.sleep(0.02)
-
-
-def _is_of(mark: str, process: psutil.Process) -> bool:
-    try:
-        return process.environ().get(_MARK) == mark and process.status() != psutil.STATUS_ZOMBIE
-    except (psutil.Error, OSError):  # ended meanwhile, or another user's
-        return False
-
-
 # -- in the child
 
 
@@ -236,9 +222,6 @@ def main(target: str, folder: str) -> None:
     parent = os.dup(0)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    if sys.platform.startswith("linux"):  # the first to go where memory runs out
-        with contextlib.suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     messages = (Path(folder) / _MESSAGES).open("a", encoding="utf-8", buffering=1)
 
     def say(message: dict[str, Any]) -> None:
@@ -250,7 +233,7 @@ def main(target: str, folder: str) -> None:
         say({_ENDED: True})
     except BaseException as error:  # whatever it is, it is told, and ends this process alone
         say({_RAISED: _told(error)})
-    os._exit(0)  # threads and exit handlers of others are not waited for
+    threading.Event().wait()  # until the parent ends it, with what it has started
 
 
 def _told(error: BaseException) -> dict[str, Any]:

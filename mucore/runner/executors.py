@@ -10,25 +10,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mucore.processes import own_group
 from mucore.store import Store
 
 
-def ensure_workers(
-    store: Store, *, device: str = "auto", count: int = 1, parent_pid: int | None = None
-) -> list[subprocess.Popen]:
-    """Start what is missing to have `count` living workers on this store; returns the processes
-    started, none if enough live already.
-
-    A worker is detached: it goes on when its starter ends. With `parent_pid` it leaves when that
-    process is gone and the queue is empty.
-    """
-    missing = max(count - len(store.workers()), 0)
-    return [
-        start_worker(
-            store, device=device, number=number, threads=threads_of(count), parent_pid=parent_pid
-        )
-        for number in range(count - missing, count)
-    ]
+def ensure_workers(store: Store) -> list[subprocess.Popen]:
+    """Start a worker on this store where none lives; returns the process, if so."""
+    return [] if store.workers() else [start_worker(store)]
 
 
 def start_worker(
@@ -39,7 +27,9 @@ def start_worker(
     threads: int | None = None,
     parent_pid: int | None = None,
 ) -> subprocess.Popen:
-    """Start one detached worker process, the `number`-th from 0 to share the devices."""
+    """Start one detached worker process, the `number`-th from 0 of those that share the devices.
+    With `parent_pid` it leaves when that process is gone and the queue is empty.
+    """
     command = ["worker", "--device", device, "--number", str(number)]
     if threads is not None:
         command += ["--threads", str(threads)]
@@ -48,9 +38,11 @@ def start_worker(
     return start_process(store, command)
 
 
-def start_process(store: Store, command: Sequence[str]) -> subprocess.Popen:
-    """A command of `python -m mucore` on this store, detached; what it prints goes to
-    `<home>/logs/workers.log`. Raises `ReadOnly`.
+def start_process(
+    store: Store, command: Sequence[str], *, detached: bool = True
+) -> subprocess.Popen:
+    """A command of `python -m mucore` on this store, detached or, on Linux, until this process
+    ends; what it prints goes to `<home>/logs/workers.log`. Raises `ReadOnly`.
     """
     store.check_writable()
     log = Path(store.home) / "logs" / "workers.log"
@@ -71,8 +63,7 @@ def start_process(store: Store, command: Sequence[str]) -> subprocess.Popen:
             stderr=sink,
             stdin=subprocess.DEVNULL,
             env=environment,
-            start_new_session=True,  # ignored on Windows, where the flag below does the same
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            **own_group(with_parent=not detached),
         )
 
 

@@ -4,7 +4,9 @@ need nothing of each other but the files.
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -14,8 +16,9 @@ from pathlib import Path
 from mucore import signals
 from mucore.catalog import tuning
 from mucore.errors import Cancelled, MucoreError
-from mucore.runner import together
+from mucore.processes import end_all, own_group
 from mucore.runner.plan import Grid, parse_grid
+from mucore.runner.together import check_jobs
 from mucore.store import Store, open_store
 from mucore.tuning import found
 from mucore.tuning.plan import Wish, check_means, wish_of
@@ -44,10 +47,10 @@ def search(
     there is has another seed or cap; `StudiesFailed` at the end, when all others are through. What
     ended before is kept, and written, either way.
     """
-    together.check_jobs(jobs)
+    check_jobs(jobs)
     check_means(wish, root)
     own = Search(wish, store, root, device=device, cancelled=cancelled, on_event=on_event)
-    others: list[subprocess.Popen[bytes]] = []
+    others: list[subprocess.Popen] = []
     tuning.at(store.home)  # a damaged file is told of before anything is trained
     try:
         left = [task for task, methods in wish.tasks if own.left(task, methods)]
@@ -64,7 +67,7 @@ def search(
         for task, method in elsewhere:
             log.warning("somebody else works on %s under %s: it ends there", method, task.scenario)
     finally:
-        together.end(others)
+        end_all(others)
         with claimed(store.home / "tuning", "found", wait=lambda: False):
             # a damaged file of another task must not hide how the search ended
             studies = studies_in(root, on_bad=lambda error: log.warning("left out: %s", error))
@@ -76,7 +79,7 @@ def search(
         )
 
 
-def _await(other: subprocess.Popen[bytes], cancelled: Callable[[], bool] | None) -> None:
+def _await(other: subprocess.Popen, cancelled: Callable[[], bool] | None) -> None:
     """Wait for a process to end, well or not: what it leaves undone is done here."""
     while True:
         try:
@@ -87,7 +90,7 @@ def _await(other: subprocess.Popen[bytes], cancelled: Callable[[], bool] | None)
                 raise Cancelled from None
 
 
-def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subprocess.Popen[bytes]:
+def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subprocess.Popen:
     content = {
         "grid": grid.model_dump(mode="json"),
         "trials": wish.trials,
@@ -96,17 +99,23 @@ def _start(grid: Grid, wish: Wish, home: Path, root: Path, device: str) -> subpr
         "root": str(root),
         "device": device,
     }
-    return together.start("mucore.tuning", content, home)
+    return subprocess.Popen(
+        [sys.executable, "-m", "mucore.tuning", json.dumps(content)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "MUCORE_HOME": str(home), "OMP_NUM_THREADS": "1"},
+        **own_group(),
+    )
 
 
 def main() -> int:
-    """A further process of a search: what to do comes on stdin. Ends at the next step when it is
-    told to, or when the process that started it is gone.
+    """A further process of a search, which its argument tells what to do. Ends at the next step
+    when it is told to.
     """
     stopped = threading.Event()
     signals.on_end(lambda *_: stopped.set())
+    content = json.loads(sys.argv[1])
     try:
-        content = together.asked()
         grid = parse_grid(content["grid"])
         wish, _ = wish_of(grid, **{name: content[name] for name in ("trials", "seed", "cap")})
         with open_store() as store:
@@ -115,7 +124,7 @@ def main() -> int:
                 store,
                 Path(content["root"]),
                 device=content["device"],
-                cancelled=lambda: stopped.is_set() or together.orphaned(content["parent"]),
+                cancelled=stopped.is_set,
             ).run()
     except Cancelled:
         return 0
