@@ -22,7 +22,7 @@ from mucore.store.cleanup import cancelled, done
 from mucore.store.database import Database
 from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, Job
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import now
 
 # A job is given up when so many workers in a row have died at it before a new checkpoint.
 MOST_ATTEMPTS = 3
@@ -112,7 +112,7 @@ class Claims(Database):
         values = {
             "progress": progress,
             "step": step,
-            "losses": None if losses is None else to_json(list(losses)),
+            "losses": losses,
             "attempts": 0 if checkpoint else None,
         }
         with self.write() as connection:
@@ -281,11 +281,7 @@ def requeued() -> dict[str, Any]:
 
 def job_of(row: Any) -> Job:
     """Raises `StoreError` for a damaged row."""
-    fields = dict(row._mapping)
-    fields |= {
-        "spec": from_json(row.spec),
-        "needs": tuple(from_json(row.needs)),
-        "losses": tuple(from_json(row.losses)),
-    }
+    fields: dict[str, Any] = dict(row._mapping)
+    fields |= {"needs": tuple(row.needs), "losses": tuple(row.losses)}
     begun = row.started is not None or row.attempts
     return Job(**fields, log=f"job-{row.id}.log" if begun else None)

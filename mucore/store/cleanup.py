@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from mucore import titles
 from mucore.store import schema
 from mucore.store.rows import ENDED_WITHOUT_RESULT
-from mucore.store.schema import from_json, now
+from mucore.store.schema import now
 
 
 def is_due(connection: Connection) -> bool:
@@ -82,7 +82,7 @@ def _has_result(table: Any) -> sa.ColumnElement[bool]:
 def _blocked(row: Any) -> dict[str, Any]:
     """How a job ends that waits for one which will have no result."""
     state = "cancelled" if row.cancel_requested or row.state == "cancelled" else "failed"
-    title, why = titles.run(from_json(row.spec)), row.error or f"it is {state}."
+    title, why = titles.run(row.spec), row.error or f"it is {state}."
     return {
         "state": state,
         "error": f"This run needs “{title}”, which has no result: {why}",

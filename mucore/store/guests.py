@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.results import Filters
-from mucore.store.rows import Comparison, Job, Model, Result
+from mucore.store.rows import Comparison, Job, Measured, Model, Result
 from mucore.store.store import Store
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ _OWN = re.compile(r"(npz|folder):(?![0-9a-f]{4}/[^/]*$)(.+)", re.DOTALL)
 _PATH = re.compile(
     r"""(?<![\w/\\.~*-])(?:~|[A-Za-z]:)?[/\\](?:[^\s'"<>|,;:()/\\]+[/\\])+[^\s'"<>|,;()/\\]*"""
 )
-# fields of records
-_SENTENCES = ("stop_reason", "notes", "flags", "metrics", "label", "step", "error", "name", "note")
 T = TypeVar("T", Result, Model, Job, Comparison)
 _ADDRESS = re.compile(r"\b(?:postgres\w*|sqlite|s3|gs|file)(?:\+\w+)?://[^\s,;)]*")
 
@@ -60,7 +58,7 @@ class GuestStore(Store):
         if not frame["error"].notna().any():
             return frame
         known = (str(self.home), *_own_paths(self._datasets()))
-        return frame.assign(error=frame["error"].map(partial(_told, known), na_action="ignore"))
+        return frame.assign(error=frame["error"].map(partial(_shown, known), na_action="ignore"))
 
     def get_model(self, model_key: str) -> Model | None:
         found = super().get_model(model_key)
@@ -105,26 +103,23 @@ class GuestStore(Store):
         fields = vars(one)
         asked = fields["spec"] if "spec" in fields else fields["grid"]
         known = (str(self.home), *_own_paths([str(asked.get("dataset"))]))
-        changes = {name: _spec(fields[name]) for name in ("spec", "grid") if name in fields}
-        changes |= {name: _told(known, fields[name]) for name in _SENTENCES if name in fields}
-        return replace(one, **changes)
+        return replace(one, **{name: _shown(known, value) for name, value in fields.items()})
 
 
 def _own_paths(datasets: Iterable[str]) -> list[str]:
     return [found[2] for name in datasets if (found := _OWN.fullmatch(name))]
 
 
-def _told(known: Sequence[str], value: Any) -> Any:
-    """A sentence, sentences, or metrics with their reasons, without this machine's paths."""
+def _shown(known: Sequence[str], value: Any) -> Any:
+    """A value of a record, and all that is in it, without this machine's paths."""
     if isinstance(value, str):
-        return without_paths(value, *known)
-    if isinstance(value, tuple):
-        return tuple(without_paths(text, *known) for text in value)
+        return dataset_of(value) if _OWN.fullmatch(value) else without_paths(value, *known)
+    if isinstance(value, Measured):
+        return replace(value, error=_shown(known, value.error)) if value.error else value
     if isinstance(value, Mapping):
-        return {
-            name: replace(one, error=_told(known, one.error)) if one.error else one
-            for name, one in value.items()
-        }
+        return {name: _shown(known, one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_shown(known, one) for one in value)
     return value
 
 
@@ -147,12 +142,3 @@ def without_paths(text: str, *known: str) -> str:
     for path in sorted(filter(None, known), key=len, reverse=True):
         text = text.replace(path, PurePath(path).name)
     return _PATH.sub(lambda found: re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], text)
-
-
-def _spec(value: Any) -> Any:
-    """JSON values with names of data sets as guests see them."""
-    if isinstance(value, str):
-        return dataset_of(value)
-    if isinstance(value, Mapping):
-        return {name: _spec(one) for name, one in value.items()}
-    return [_spec(one) for one in value] if isinstance(value, list) else value

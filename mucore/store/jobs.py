@@ -23,7 +23,7 @@ from mucore.store import cleanup, schema
 from mucore.store.claims import Claims, job_of
 from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import now
 
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
 
@@ -42,9 +42,9 @@ class Jobs(Claims):
             {
                 "kind": "run",
                 "key": spec.key,
-                "spec": to_json(spec.model_dump(mode="json")),
+                "spec": spec.model_dump(mode="json"),
                 "label": spec.label,
-                "needs": to_json([need.key for need in spec.needs()]),
+                "needs": [need.key for need in spec.needs()],
                 "comparison": comparison,
             }
             for spec in {spec.key: spec for spec in specs}.values()
@@ -59,9 +59,9 @@ class Jobs(Claims):
         everything that is queued. The existing job, if it is queued or running, which then is no
         longer asked to end.
         """
-        row = {"kind": kind, "key": key, "spec": to_json(dict(spec)), "label": label}
+        row = {"kind": kind, "key": key, "spec": dict(spec), "label": label}
         with self.write() as connection:
-            return self._queue(connection, [row | {"needs": "[]", "comparison": None}])[0]
+            return self._queue(connection, [row | {"needs": [], "comparison": None}])[0]
 
     @patient
     def cancel(self, job_id: int) -> Job:
@@ -115,7 +115,7 @@ class Jobs(Claims):
             newest = sa.select(*(table.c[name] for name in names)).order_by(table.c.id.desc())
             found = [
                 connection.execute(newest.where(table.c.key == key).limit(1)).mappings().first()
-                for key in (*from_json(row.needs), row.key)
+                for key in (*row.needs, row.key)
             ]
             return self._queue(connection, [dict(one) for one in found if one is not None])[-1]
 
@@ -224,7 +224,7 @@ def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:
         "priority": priority,
         "progress": 0.0,
         "step": "",
-        "losses": "[]",
+        "losses": [],
         "attempts": 0,
         "cancel_requested": False,
         "queued": now(),
@@ -234,7 +234,7 @@ def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:
     ).scalar_one()
     needs = [
         {"job": number, "position": position, "key": key}
-        for position, key in enumerate(from_json(row["needs"]))
+        for position, key in enumerate(row["needs"])
     ]
     if needs:
         connection.execute(sa.insert(schema.job_need), needs)

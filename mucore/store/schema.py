@@ -30,7 +30,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import Dialect
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from mucore.errors import StoreError, said
 
@@ -56,6 +56,23 @@ class Time(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
+class Json(TypeDecorator[Any]):
+    """Plain data in Python, JSON text in the database."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else to_json(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else from_json(value)
+
+
+def _columns(kind: type[TypeEngine[Any]], *names: str, nullable: bool = False) -> list[Column]:
+    return [Column(name, kind, nullable=nullable) for name in names]
+
+
 metadata = MetaData()
 
 # Numbers about the store itself: `schema_version`, and one counter for each part that a page shows.
@@ -70,34 +87,19 @@ result = Table(
     "result",
     metadata,
     Column("key", String, primary_key=True),
-    Column("model_key", String, nullable=False),
-    Column("dataset", String, nullable=False),
-    Column("model", String, nullable=False),
-    Column("scenario", String),
-    Column("scenario_parameters", Text, nullable=False),
-    Column("method", String, nullable=False),
-    Column("method_preset", String, nullable=False),
-    Column("parameters", Text, nullable=False),
-    Column("training_seed", BigInteger, nullable=False),
-    Column("unlearning_seed", BigInteger, nullable=False),
-    Column("evaluation_seed", BigInteger, nullable=False),
-    Column("status", String, nullable=False),
-    Column("seconds", Float),
-    Column("steps", BigInteger),
-    Column("device", String, nullable=False),
-    Column("precision", String, nullable=False),
-    Column("forget_count", BigInteger, nullable=False),
-    Column("forget_hash", String),
-    Column("demo", Boolean, nullable=False),
-    Column("finished", Time),
-    Column("recipe", Text, nullable=False),
+    *_columns(String, "model_key", "dataset", "model", "method", "method_preset"),
+    *_columns(String, "status", "device", "precision"),
+    *_columns(String, "scenario", "forget_hash", "outputs", "weights", nullable=True),
+    *_columns(Text, "scenario_parameters", "parameters", "recipe"),
+    *_columns(BigInteger, "training_seed", "unlearning_seed", "evaluation_seed", "forget_count"),
+    *_columns(BigInteger, "steps", nullable=True),
+    *_columns(Float, "seconds", nullable=True),
+    *_columns(Boolean, "demo"),
+    *_columns(Time, "finished", nullable=True),
     # A long table of 10,000 results x 40 metrics takes 0.8 s to become a frame; three parallel
-    # lists a row take 0.2 s.
-    Column("metric_names", Text, nullable=False),  # [id, ...]
-    Column("metric_numbers", Text, nullable=False),  # [[value, ...], [gap, ...], {id: error}]
-    Column("outputs", String),
-    Column("weights", String),
-    Column("record", Text, nullable=False),  # the fields of `Result` that have no column
+    # lists a row take 0.2 s: [id, ...] and [[value, ...], [gap, ...], {id: error}].
+    *_columns(Text, "metric_names", "metric_numbers"),
+    *_columns(Text, "record"),  # the fields of `Result` that have no column
     Index("result_by_choice", "dataset", "model", "scenario", "method"),
 )
 
@@ -105,20 +107,20 @@ model = Table(
     "model",
     metadata,
     Column("model_key", String, primary_key=True),
-    Column("weights", String),
-    Column("created", Time, nullable=False),
-    Column("record", Text, nullable=False),
+    *_columns(String, "weights", nullable=True),
+    *_columns(Time, "created"),
+    *_columns(Json, "record"),
 )
 
 comparison = Table(
     "comparison",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String, nullable=False),
-    Column("note", Text, nullable=False),
-    Column("grid", Text, nullable=False),
-    Column("created", Time, nullable=False),
-    Column("demo", Boolean, nullable=False),
+    *_columns(String, "name"),
+    *_columns(Text, "note"),
+    *_columns(Json, "grid"),
+    *_columns(Time, "created"),
+    *_columns(Boolean, "demo"),
     sqlite_autoincrement=True,  # a permalink to a deleted comparison must not show another one
 )
 
@@ -133,41 +135,26 @@ comparison_run = Table(
     Index("comparison_run_by_key", "comparison", "key"),
 )
 
+_ACTIVE = text("state IN ('queued', 'running')")
 job = Table(
     "job",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("key", String, nullable=False),
-    Column("spec", Text, nullable=False),
-    Column("label", String, nullable=False),
-    Column("state", String, nullable=False),
-    Column("priority", Integer, nullable=False),
-    # [key, ...] in order; `job_need` holds the same for queries
-    Column("needs", Text, nullable=False),
-    Column("comparison", Integer, ForeignKey("comparison.id", ondelete="SET NULL")),
-    Column("progress", Float, nullable=False),
-    Column("step", String, nullable=False),
-    Column("losses", Text, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("cancel_requested", Boolean, nullable=False),
-    Column("worker", String),
-    Column("error", Text),
-    Column("queued", Time, nullable=False),
-    Column("started", Time),
-    Column("finished", Time),
-    Column("heartbeat", Time),
     Column("kind", String, nullable=False, server_default="run"),
-    Column("waits_for", Text),
-    Column("not_before", Time),
+    Column("comparison", Integer, ForeignKey("comparison.id", ondelete="SET NULL")),
+    *_columns(String, "key", "label", "state", "step"),
+    *_columns(String, "worker", nullable=True),
+    *_columns(Text, "error", "waits_for", nullable=True),
+    # `job_need` holds the needs once more, for queries
+    *_columns(Json, "spec", "needs", "losses"),
+    *_columns(Integer, "priority", "attempts"),
+    *_columns(Float, "progress"),
+    *_columns(Boolean, "cancel_requested"),
+    *_columns(Time, "queued"),
+    *_columns(Time, "started", "finished", "heartbeat", "not_before", nullable=True),
     Index("job_by_key", "key", "id"),
     Index("job_by_state", "state", "priority"),
-    Index(
-        "job_active_key",
-        "key",
-        unique=True,
-        sqlite_where=text("state IN ('queued', 'running')"),
-        postgresql_where=text("state IN ('queued', 'running')"),
-    ),
+    Index("job_active_key", "key", unique=True, sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
     sqlite_autoincrement=True,
 )
 
@@ -192,16 +179,12 @@ worker = Table(
     "worker",
     metadata,
     Column("id", String, primary_key=True),
-    Column("host", String, nullable=False),
-    Column("pid", Integer, nullable=False),
-    Column("pid_created", Float, nullable=False),
-    Column("device", String, nullable=False),
-    Column("threads", Integer, nullable=False),
-    Column("state", String, nullable=False),
-    Column("started", Time, nullable=False),
-    Column("heartbeat", Time, nullable=False),
-    Column("versions", Text, nullable=False, server_default="{}"),
-    Column("facts", Text, nullable=False, server_default="{}"),
+    *_columns(String, "host", "device", "state"),
+    *_columns(Integer, "pid", "threads"),
+    *_columns(Float, "pid_created"),
+    *_columns(Time, "started", "heartbeat"),
+    Column("versions", Json, nullable=False, server_default="{}"),
+    Column("facts", Json, nullable=False, server_default="{}"),
 )
 
 # A lesson that somebody holds before a room, one a room, and what the room answered. Nothing says
@@ -210,19 +193,16 @@ talk = Table(
     "talk",
     metadata,
     Column("room", String, primary_key=True),
-    Column("lesson", String, nullable=False),
-    Column("step", Integer, nullable=False),
-    Column("source", String, nullable=False),
-    Column("revealed", Text, nullable=False),  # [question, ...]
-    Column("changed", Time, nullable=False),  # by who holds it, never by a vote
+    *_columns(String, "lesson", "source"),
+    *_columns(Integer, "step"),
+    *_columns(Json, "revealed"),  # [question, ...]
+    *_columns(Time, "changed"),  # by who holds it, never by a vote
 )
 
 vote = Table(
     "vote",
     metadata,
-    Column("room", String, primary_key=True),
-    Column("question", String, primary_key=True),
-    Column("voter", String, primary_key=True),
+    *(Column(name, String, primary_key=True) for name in ("room", "question", "voter")),
     Column("choice", String, nullable=False),
 )
 

@@ -22,7 +22,7 @@ from mucore.errors import BadValue
 from mucore.store import schema
 from mucore.store.database import Database
 from mucore.store.rows import Talk
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import now
 
 MOST_VOTES = 500  # on one question: more than a lecture hall, little enough for any disk
 LONGEST = 64  # characters of a question's or a voter's name, or of a choice
@@ -48,7 +48,7 @@ class Talks(Database):
                 _delete(connection, other)
             if _talk(connection, room, lesson) is None:
                 _delete(connection, room)
-                row = {"room": room, "lesson": lesson, "revealed": "[]", **place}
+                row = {"room": room, "lesson": lesson, "revealed": [], **place}
                 connection.execute(sa.insert(schema.talk).values(row))
             else:
                 connection.execute(sa.update(schema.talk).where(here).values(place))
@@ -62,7 +62,7 @@ class Talks(Database):
         """No vote on that question counts any more."""
         with self.write() as connection:
             if (held := _talk(connection, room)) is not None:
-                told = to_json(sorted(held.revealed | {question}))
+                told = sorted(held.revealed | {question})
                 here = schema.talk.c.room == room
                 connection.execute(sa.update(schema.talk).where(here).values(revealed=told))
 
@@ -197,7 +197,7 @@ def _talk(connection: Connection, room: str, lesson: str | None = None) -> Talk 
     row = connection.execute(query).one_or_none()
     if row is None or lesson not in (None, row.lesson):
         return None
-    revealed = frozenset(from_json(row.revealed))
+    revealed = frozenset(row.revealed)
     return Talk(lesson=row.lesson, step=row.step, source=row.source, revealed=revealed)
 
 

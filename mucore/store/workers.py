@@ -17,7 +17,7 @@ from mucore.store.database import Database
 from mucore.store.lease import process_id
 from mucore.store.retry import patient
 from mucore.store.rows import Worker
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import now
 
 
 class Workers(Database):
@@ -31,8 +31,8 @@ class Workers(Database):
         device: str,
         threads: int,
         *,
-        versions: Mapping[str, str] | None = None,
-        facts: Mapping[str, Any] | None = None,
+        versions: Mapping[str, str] = {},
+        facts: Mapping[str, Any] = {},
     ) -> Worker:
         """Make this process known as a worker. Calling it twice in one process renews the row.
 
@@ -50,8 +50,8 @@ class Workers(Database):
             state="idle",
             started=time,
             heartbeat=time,
-            versions={"mucore": mucore.__version__, **(versions or {})},
-            facts=facts or {},
+            versions={"mucore": mucore.__version__, **versions},
+            facts=facts,
         )
         self._registered = worker
         return self._put_worker(worker)
@@ -68,7 +68,7 @@ class Workers(Database):
         """
         table = schema.worker
         mine = table.c.id == worker_id
-        now_so = {"facts": to_json(dict(facts))} if facts is not None else {}
+        now_so = {"facts": dict(facts)} if facts is not None else {}
         with self.write() as connection:
             row = connection.execute(sa.select(table.c.state).where(mine)).one_or_none()
             values = {"state": state, "heartbeat": self.time(connection), **now_so}
@@ -94,7 +94,7 @@ class Workers(Database):
         with self.read() as connection:
             rows = connection.execute(sa.select(table).order_by(table.c.started)).all()
             time = self.time(connection)
-        every = [_worker(row) for row in rows]
+        every = [Worker(**row._mapping) for row in rows]
         dead = [
             worker
             for worker in every
@@ -109,16 +109,8 @@ class Workers(Database):
 
     def _put_worker(self, worker: Worker) -> Worker:
         table = schema.worker
-        row: dict[str, Any] = asdict(worker)
-        row |= {name: to_json(dict(row[name])) for name in ("versions", "facts")}
         with self.write("jobs") as connection:
-            row["heartbeat"] = self.time(connection)
+            row = asdict(worker) | {"heartbeat": self.time(connection)}
             connection.execute(sa.delete(table).where(table.c.id == worker.id))
             put = sa.insert(table).values(row).returning(*table.c)
-            return _worker(connection.execute(put).one())
-
-
-def _worker(row: Any) -> Worker:
-    """Raises `StoreError` for a damaged row."""
-    fields = {**row._mapping, "versions": from_json(row.versions), "facts": from_json(row.facts)}
-    return Worker(**fields)
+            return Worker(**connection.execute(put).one()._mapping)
