@@ -25,7 +25,7 @@ class StartError(Exception):
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise `StartError` unless pages can be served there; a taken port comes with the next free
+    """Raise `StartError` unless pages can be served there; a taken port comes with the next
     one.
     """
     if (problem := _bind_error(host, port)) is None:
@@ -35,12 +35,10 @@ def check_port(host: str, port: int) -> None:
             f"Pages cannot be served on {host}, port {port}: {problem.strerror}. Choose another "
             "--host, such as 127.0.0.1, or a --port from 1024 on."
         )
-    others = range(port + 1, min(port + 100, 65536))
-    free = next((other for other in others if _bind_error(host, other) is None), 8501)
     address = hosting.web_address(hosting.reached_at(host), port)
     raise StartError(
         f"Port {port} is in use, perhaps by a dashboard that runs already ({address}). Start with "
-        f"--port {free}."
+        f"another, such as --port {port % 65535 + 1}."
     )
 
 

@@ -496,7 +496,7 @@ def pack(store: Store, out: Path, *, fresh: bool) -> int:
         _copy(store, merged, {key for one in ours.values() for key in one.keys} - stay)
         for one in sorted((kept | ours).values(), key=lambda each: each.created):
             keys = [key for key in one.keys if key in merged.known(one.keys)]
-            merged.insert_comparison(
+            merged.create_comparison(
                 one.name, one.note, one.grid, keys, created=one.created, demo=False
             )
         results = merged.results()

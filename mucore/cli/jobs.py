@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from typing import TYPE_CHECKING, Annotated, get_args
 
-from mucore.cli.base import WAITING_SECONDS, WHOLE, Device, Json, comparison_id, open_home
+from mucore.cli.base import WHOLE, Device, Json, comparison_id, open_home, patient_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
-    from mucore.store import Store
     from mucore.store.rows import Job
 
 MOST_THREADS = 4096
@@ -49,7 +47,7 @@ def worker(
         raise BadValue(f"--threads must be a whole number from 1 to {MOST_THREADS}, not {threads}.")
     if idle_exit is not None and not 0 <= idle_exit < math.inf:
         raise BadValue(f"--idle-exit must be a number of seconds from 0, not {idle_exit}.")
-    with _open_when_possible() as store:
+    with patient_home() as store:
         only = store.job(job) if job is not None else None
         if only is not None and only.kind == "analysis":  # which may need no torch
             from mucore.engine.memory import keep_freed
@@ -75,14 +73,6 @@ def worker(
             parent_pid=parent_pid,
             stop=stop_on_signals(),
         )
-
-
-def _open_when_possible() -> Store:
-    """A worker that is started while the database is not there waits some minutes for it."""
-    from mucore.store.retry import patient, waiting
-
-    with waiting(lambda _what, seconds: time.sleep(seconds), limit=WAITING_SECONDS):
-        return patient(open_home)()
 
 
 def jobs(

@@ -241,7 +241,7 @@ def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int
             return 0
         left = measure_again(found, Session(store, device), on_done=show)
     print(f"{len(found) - len(left)} of {len(found)} results measured again.")
-    for reason, count in Counter(each.reason for each in left).items():
+    for reason, count in Counter(left).items():
         print(f"{count} left: {reason}", file=sys.stderr)
     return 0
 

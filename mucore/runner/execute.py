@@ -318,13 +318,10 @@ def versions() -> dict[str, str]:
     """What a reader needs to repeat a run: versions of the code and of the libraries that decide
     numbers.
     """
-    names = ("torch", "torchvision", "numpy", "scikit-learn", "pandas")
+    names = ("torchvision", "numpy", "scikit-learn", "pandas")
     return {
         "mucore": mucore.__version__,
         "python": platform.python_version(),
-        **{name: _version(name) for name in names},
+        "torch": torch.__version__,
+        **{name: version(name) for name in names},
     }
-
-
-def _version(name: str) -> str:
-    return torch.__version__ if name == "torch" else version(name)

@@ -10,11 +10,8 @@ Source: Triantafillou et al., 2024 (metrics/quality_experiment.py). Imports no t
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,9 +19,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from mucore import catalog
+from mucore import catalog, files
 from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
-from mucore.files import whole_file
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
 from mucore.runner.plan import Grid, Plan, check_count, expand, plan_specs
@@ -227,8 +223,8 @@ def find(experiment: Lineup, store: Store, *, stored_only: bool = False) -> list
             reference = reference or _models(retrained, store)
             models = _models(unlearned, store)
             assessment = assess(unlearned=models, retrained=reference)
-            text = json.dumps(asdict(assessment)).encode()
-            _keep(store, path, text)
+            if not store.read_only:
+                files.write(path, json.dumps(asdict(assessment)).encode())
         failed = sum(result.status not in ("ok", "unsolved") for result in unlearned)
         findings.append(Finding(row.spec, assessment, failed, row.keys))
     return findings
@@ -244,15 +240,11 @@ def _check_alike(results: Iterable[Result]) -> None:
         )
 
 
-def forget_confidences(
-    keys: Sequence[str], store: Store, *, stored_only: bool = False
-) -> tuple[np.ndarray, np.ndarray] | None:
+def forget_confidences(keys: Sequence[str], store: Store) -> tuple[np.ndarray, np.ndarray]:
     """What the models of these runs say of the forget set: sample ids (S,) and logit-scaled
     confidences (N, S), rows as `keys`.
 
-    Read once from predictions and then kept beside the numbers. With `stored_only`, None where they
-    are not kept yet. Raises `MucoreError` for a
-    run without a result, `BadValue` where predictions were removed.
+    Raises `MucoreError` for a run without a result, `BadValue` where predictions were removed.
     """
     found = {result.key: result for result in store.results(keys=sorted(set(keys)))}
     if lacking := sum(key not in found for key in keys):
@@ -260,10 +252,6 @@ def forget_confidences(
             f"{lacking} of {len(keys)} runs no longer have a result. Run the experiment again."
         )
     results = [found[key] for key in keys]
-    path = store.home / "quality" / f"{_digest(results)}.npz"
-    kept = _read_arrays(path)
-    if kept is not None or stored_only:
-        return kept
     removed = sum(not each.outputs or not store.artifacts.exists(each.outputs) for each in results)
     if removed:
         raise BadValue(
@@ -273,18 +261,12 @@ def forget_confidences(
         )
     outputs = (store.artifacts.get_outputs(str(each.outputs), features=False) for each in results)
     splits = [each["forget"] for each in outputs]
-    ids, values = np.sort(splits[0].ids, kind="stable"), np.stack(list(map(confidences, splits)))
-    content = io.BytesIO()
-    np.savez(content, allow_pickle=False, ids=ids, confidences=values)
-    _keep(store, path, content.getvalue())
-    return ids, values
+    return np.sort(splits[0].ids, kind="stable"), np.stack(list(map(confidences, splits)))
 
 
 def _models(results: Sequence[Result], store: Store) -> Models:
-    found = forget_confidences([result.key for result in results], store)
-    assert found is not None
     return Models(
-        confidences=found[1],
+        confidences=forget_confidences([result.key for result in results], store)[1],
         ra=[_value(result, "ra") for result in results],
         ta=[_value(result, "ta") for result in results],
         costs=[_cost(result) for result in results],
@@ -313,7 +295,7 @@ def _cost(result: Result) -> dict:
     )
 
 
-def _digest(*kinds: Sequence[Result], settings: Sequence[str] = ()) -> str:
+def _digest(*kinds: Sequence[Result], settings: Sequence[str]) -> str:
     """Names what was computed: by results and when each was finished, since one that was deleted
     and made again may be from another machine.
     """
@@ -332,19 +314,3 @@ def _read(path: Path) -> Assessment | None:
         return Assessment(**content)
     except (OSError, ValueError, TypeError, KeyError):
         return None
-
-
-def _read_arrays(path: Path) -> tuple[np.ndarray, np.ndarray] | None:
-    """Stored ids and confidences, or None where there are none that can be read."""
-    try:
-        with np.load(path, allow_pickle=False) as content:
-            return content["ids"], content["confidences"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        return None
-
-
-def _keep(store: Store, path: Path, content: bytes) -> None:
-    """Keep what was computed; where that fails it is computed anew the next time."""
-    if not store.read_only:
-        with suppress(OSError), whole_file(path) as temporary:
-            Path(temporary).write_bytes(content)

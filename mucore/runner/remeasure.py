@@ -8,7 +8,7 @@ number that cannot be had any more stays what it was; one that is withheld now g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 import mucore
@@ -29,22 +29,14 @@ from mucore.spec import RunSpec
 from mucore.store.rows import Measured, Result
 
 
-@dataclass(frozen=True)
-class Left:
-    """A result that stays as it is, and why, in a sentence."""
-
-    result: Result
-    reason: str
-
-
 def remeasure(
     results: Sequence[Result],
     session: Session,
     *,
     on_done: Callable[[int, int], None] | None = None,
-) -> list[Left]:
-    """Measure each of `results` again and store it; returns those that were left alone. References
-    come first, for the gaps to them.
+) -> list[str]:
+    """Measure each of `results` again and store it; returns, in a sentence each, why some were
+    left alone. References come first, for the gaps to them.
 
     Each result is stored when it is done, so that an interruption loses at most one. Raises
     `StoreError` where the store cannot be written.
@@ -54,7 +46,7 @@ def remeasure(
         try:
             session.store.put_result(_again(result, session))
         except _Stays as reason:
-            left.append(Left(result, str(reason)))
+            left.append(str(reason))
         if on_done is not None:
             on_done(count, len(results))
     return left

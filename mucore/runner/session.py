@@ -84,7 +84,6 @@ class Session:
         self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self._samples: dict[str, Samples] = {}
         self.kept = Kept()
-        self._whole: set[str] = set()  # files that were undamaged when they were read
 
     def run(self, spec: RunSpec, seed: int, callbacks: Callbacks = NO_CALLBACKS) -> Run:
         return Run(
@@ -204,17 +203,11 @@ class Session:
 
     def lacks_files(self, result: Result) -> bool:
         """Whether predictions or weights that a result and its model name are gone, removed by
-        another hand than `Store.gc`, or damaged. Each file is read once a session.
+        another hand than `Store.gc`.
         """
         model = self.store.get_model(result.model_key)
-        files = self.store.artifacts
-        for name in (result.outputs, model.weights if model is not None else None):
-            if name is None:
-                continue
-            if not (files.exists(name) if name in self._whole else files.whole(name)):
-                return True
-            self._whole.add(name)
-        return False
+        names = (result.outputs, model.weights if model is not None else None)
+        return any(name is not None and not self.store.artifacts.exists(name) for name in names)
 
     def load_model(self, spec: RunSpec) -> Trained | None:
         """The weights of a spec from the store, or None where they were never made or have been

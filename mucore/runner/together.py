@@ -22,8 +22,9 @@ def helpers(store: Store, count: int, *, device: str = "auto") -> Generator[None
     others: list[subprocess.Popen] = []
     command = ["worker", "--device", device, "--threads", "1"]
     try:
-        for _ in range(count):  # one by one, so that those before one that fails are ended
-            others.append(start_process(store, command, detached=False))
+        for number in range(1, count + 1):  # so that those before one that fails are ended
+            mine = [*command, "--number", str(number)]
+            others.append(start_process(store, mine, detached=False))
         yield
     finally:
         end_all(others)

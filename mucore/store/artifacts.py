@@ -20,7 +20,7 @@ import numpy as np
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
-from mucore.store.retry import awaited, patient
+from mucore.store.retry import patient
 from mucore.store.storage import MARK, Folder, Listed, Storage, Unreachable, mark_of
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
@@ -172,19 +172,6 @@ class Artifacts:
             return self.storage.exists(_known(name)) or self._lost()
         except OSError as error:
             raise self._unreachable(error) from error
-
-    @patient
-    def whole(self, name: str) -> bool:
-        """Whether the file is there and its content is what its name says, for which all of it is
-        read. Raises where that cannot be told now.
-        """
-        try:
-            self.content(name)
-        except BadFile as problem:
-            if awaited(problem) is not None:
-                raise
-            return False
-        return True
 
     @patient
     def disk_use(self) -> dict[str, int]:

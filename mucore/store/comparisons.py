@@ -15,7 +15,7 @@ from mucore.store import schema
 from mucore.store.database import Database
 from mucore.store.retry import patient
 from mucore.store.rows import Comparison
-from mucore.store.schema import from_json, now, to_json
+from mucore.store.schema import now
 
 
 class Comparisons(Database):
@@ -23,13 +23,39 @@ class Comparisons(Database):
 
     @patient
     def create_comparison(
-        self, name: str, note: str, grid: Mapping[str, Any], keys: Sequence[str]
+        self,
+        name: str,
+        note: str,
+        grid: Mapping[str, Any],
+        keys: Sequence[str],
+        *,
+        created: datetime | None = None,
+        demo: bool = False,
     ) -> Comparison:
-        """`keys` in the order of the table's rows; keys without a result yet are fine. Raises
-        `BadValue` for an empty name.
+        """`keys` in the order of the table's rows; keys without a result yet are fine. One that was
+        made elsewhere before says when. Raises `BadValue` for an empty name.
         """
         # where only the answer of a server is lost, patience writes it twice; runs are shared
-        return self.insert_comparison(name, note, grid, keys, created=now(), demo=False)
+        table = schema.comparison
+        row = {
+            "name": check_texts(name, note),
+            "note": note,
+            "grid": dict(grid),
+            "created": created or now(),
+            "demo": demo,
+        }
+        runs = tuple(dict.fromkeys(keys))
+        with self.write("results") as connection:
+            number = connection.execute(
+                sa.insert(table).values(row).returning(table.c.id)
+            ).scalar_one()
+            if runs:
+                rows = [
+                    {"comparison": number, "position": position, "key": key}
+                    for position, key in enumerate(runs)
+                ]
+                connection.execute(sa.insert(schema.comparison_run), rows)
+            return _select(connection, table.c.id == number)[0]
 
     def comparisons(self) -> list[Comparison]:
         """All of them, newest first."""
@@ -65,38 +91,6 @@ class Comparisons(Database):
                 raise _unknown(connection, comparison_id)
             self.moved(connection, "jobs")
 
-    def insert_comparison(
-        self,
-        name: str,
-        note: str,
-        grid: Mapping[str, Any],
-        keys: Sequence[str],
-        *,
-        created: datetime,
-        demo: bool,
-    ) -> Comparison:
-        """As `create_comparison`, for one that was made elsewhere before."""
-        table = schema.comparison
-        row = {
-            "name": check_texts(name, note),
-            "note": note,
-            "grid": to_json(grid),
-            "created": created,
-            "demo": demo,
-        }
-        runs = tuple(dict.fromkeys(keys))
-        with self.write("results") as connection:
-            number = connection.execute(
-                sa.insert(table).values(row).returning(table.c.id)
-            ).scalar_one()
-            if runs:
-                rows = [
-                    {"comparison": number, "position": position, "key": key}
-                    for position, key in enumerate(runs)
-                ]
-                connection.execute(sa.insert(schema.comparison_run), rows)
-            return _select(connection, table.c.id == number)[0]
-
 
 def check_texts(name: str, note: str) -> str:
     """The name of a comparison, where it and the note, in which lines may end, can be printed.
@@ -121,9 +115,7 @@ def _select(connection: Connection, condition: sa.ColumnElement[bool]) -> list[C
         keys.setdefault(row.comparison, []).append(row.key)
     query = sa.select(table).where(condition).order_by(table.c.id.desc())
     return [
-        Comparison(
-            **{**row._mapping, "grid": from_json(row.grid)}, keys=tuple(keys.get(row.id, ()))
-        )
+        Comparison(**row._mapping, keys=tuple(keys.get(row.id, ())))
         for row in connection.execute(query)
     ]
 

@@ -2,10 +2,9 @@
 database.
 
 A pack is a folder of `pack.json` (what it is, who made it, the hashes of the others),
-`comparisons.jsonl` and `results/`, a gzipped file a comparison: where one comparison grows, the
-files of the others stay as they are. Weights stay behind. Predictions and features of chosen runs
-come along as ordinary artifacts, thinned to some samples of each split and rounded; the metrics of
-a result were measured on all samples as they were.
+`comparisons.jsonl` and gzipped files in `results/`. Weights stay behind. Predictions and features
+of chosen runs come along as ordinary artifacts, thinned to some samples of each split and rounded;
+the metrics of a result were measured on all samples as they were.
 """
 
 from __future__ import annotations
@@ -15,10 +14,8 @@ import gzip
 import hashlib
 import json
 import platform
-import re
 import shutil
 import zlib
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -69,8 +66,8 @@ def write_pack(
     """
     folder = Path(path)
     results = store.results(keys=keys)
-    with store.sentences():
-        _clear(folder)
+    for name in (ARTIFACTS, _RESULTS):  # what an earlier pack left
+        shutil.rmtree(folder / name, ignore_errors=True)
     kept = Artifacts(folder / ARTIFACTS)
     thinned = {
         result.key: kept.put_outputs(
@@ -86,20 +83,13 @@ def write_pack(
         for each in (reversed(store.comparisons()) if comparisons else ())
         if not packed.isdisjoint(each.keys)
     ]
+    travelling = [
+        dataclasses.replace(each, outputs=thinned.get(each.key), weights=None, demo=True)
+        for each in results
+    ]
     contents = {
         f"{_COMPARISONS}.jsonl": _lines(named),
-        **{
-            name: gzip.compress(_lines(some), mtime=0)
-            for name, some in _by_comparison(
-                [
-                    dataclasses.replace(
-                        each, outputs=thinned.get(each.key), weights=None, demo=True
-                    )
-                    for each in results
-                ],
-                named,
-            ).items()
-        },
+        f"{_RESULTS}/all.jsonl.gz": gzip.compress(_lines(travelling), mtime=0),
     }
     about = {
         "format": FORMAT,
@@ -126,32 +116,6 @@ def write_pack(
             encoding="utf-8",
         )
     return folder
-
-
-def _clear(folder: Path) -> None:
-    """Remove what an earlier pack left."""
-    for name in (ARTIFACTS, _RESULTS):
-        shutil.rmtree(folder / name, ignore_errors=True)
-    (folder / f"{_COMPARISONS}.jsonl").unlink(missing_ok=True)
-
-
-def _by_comparison(
-    results: Iterable[Result], comparisons: Iterable[Comparison]
-) -> dict[str, list[Result]]:
-    """Results by the name of their file: that of the oldest comparison that holds them."""
-    files: dict[str, str] = {}
-    taken = set[str]()
-    for one in comparisons:
-        name = re.sub(r"[^a-z0-9]+", "-", one.name.lower()).strip("-") or "comparison"
-        if name in taken:
-            name = f"{name}-{len(taken) + 1}"
-        taken.add(name)
-        for key in one.keys:
-            files.setdefault(key, name)
-    parts = defaultdict[str, list[Result]](list)
-    for each in results:
-        parts[f"{_RESULTS}/{files.get(each.key, '_others')}.jsonl.gz"].append(each)
-    return dict(parts)
 
 
 def _travelling(outputs: Outputs, samples: int | None, features: bool) -> Outputs:
@@ -218,7 +182,7 @@ def open_pack(path: Path | str) -> Store:
         store.put_results(_result(line) for line in _records(folder, about["sha256"], _RESULTS))
         for line in _records(folder, about["sha256"], _COMPARISONS):
             created = datetime.fromisoformat(line["created"])
-            store.insert_comparison(
+            store.create_comparison(
                 line["name"], line["note"], line["grid"], line["keys"], created=created, demo=True
             )
     except BadFile:

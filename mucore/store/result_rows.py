@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -108,15 +107,9 @@ def metrics_of(row: Any, wanted: Collection[str] | None) -> dict[str, Measured]:
     values, gaps, errors = from_json(row.metric_numbers)
     return {
         name: Measured(value, error=errors.get(name), gap=gap)
-        for name, value, gap in zip(_names(row.metric_names), values, gaps, strict=True)
+        for name, value, gap in zip(from_json(row.metric_names), values, gaps, strict=True)
         if wanted is None or name in wanted
     }
-
-
-@functools.lru_cache(maxsize=1000)
-def _names(text: str) -> list[str]:
-    """Few results differ in which metrics they have."""
-    return from_json(text)
 
 
 def result_of(row: Any, metrics: Mapping[str, Measured]) -> Result:
@@ -131,7 +124,7 @@ def result_of(row: Any, metrics: Mapping[str, Measured]) -> Result:
 
 def model_of(row: Any) -> Model:
     """Raises `StoreError` for a damaged row."""
-    record = {name: value for name, value in from_json(row.record).items() if name in MODEL_RECORD}
+    record = {name: value for name, value in row.record.items() if name in MODEL_RECORD}
     return Model(
         model_key=row.model_key,
         weights=row.weights,

@@ -13,7 +13,6 @@ from mucore.store.result_frames import SUMMARY, metric_values_of, summaries_of
 from mucore.store.result_rows import MODEL_RECORD, metrics_of, model_of, result_of, row_of
 from mucore.store.retry import patient
 from mucore.store.rows import Model, Remarks, Result
-from mucore.store.schema import to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,34 +54,24 @@ class Results(Claims):
         found = self.results(keys=[key])
         return found[0] if found else None
 
-    @patient
     def known(self, keys: Collection[str]) -> set[str]:
         """Those of `keys` that have a result."""
-        with self.read() as connection:
-            return set(
-                connection.execute(
-                    sa.select(schema.result.c.key).where(self.among(schema.result.c.key, keys))
-                ).scalars()
-            )
+        return self._keys(self.among(schema.result.c.key, keys))
 
-    @patient
     def count_results(self) -> int:
-        with self.read() as connection:
-            return connection.execute(
-                sa.select(sa.func.count()).select_from(schema.result)
-            ).scalar_one()
+        return len(self._keys(sa.true()))
 
-    @patient
     def with_outputs(self) -> set[str]:
         """The keys of the results whose predictions were kept; retention may have removed the files
         since.
         """
+        return self._keys(schema.result.c.outputs.is_not(None))
+
+    @patient
+    def _keys(self, condition: sa.ColumnElement[bool]) -> set[str]:
         with self.read() as connection:
-            return set(
-                connection.execute(
-                    sa.select(schema.result.c.key).where(schema.result.c.outputs.is_not(None))
-                ).scalars()
-            )
+            found = connection.execute(sa.select(schema.result.c.key).where(condition))
+            return set(found.scalars())
 
     @patient
     def results(
@@ -175,7 +164,7 @@ class Results(Claims):
         `LostJob` as `put_result` does.
         """
         row = {"model_key": model.model_key, "weights": model.weights, "created": model.created}
-        row["record"] = to_json({name: getattr(model, name) for name in MODEL_RECORD})
+        row["record"] = {name: getattr(model, name) for name in MODEL_RECORD}
         with self.write("results") as connection:
             self.check_claim(connection)
             connection.execute(

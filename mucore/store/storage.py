@@ -7,9 +7,9 @@ changes, and a copy on this machine is as good as the file itself.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -124,7 +124,8 @@ class Elsewhere:
         for path, facts in found.items():
             folder, name = PurePosixPath(path).parts[-2:]
             if folder == name[:2]:
-                yield Listed(f"{folder}/{name}", int(facts["size"]), _modified(facts))
+                changed = self._asked(partial(self._files.modified, path)).timestamp()
+                yield Listed(f"{folder}/{name}", int(facts["size"]), changed)
 
     def remove(self, at: str) -> None:
         self._copies.remove(at)
@@ -202,11 +203,3 @@ def _without_secrets(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}".rstrip("/")
-
-
-def _modified(facts: dict[str, Any]) -> float:
-    """Seconds since 1970 of the last change; each file system has a word of its own for it."""
-    for word in ("LastModified", "mtime", "last_modified", "updated", "created"):
-        if (value := facts.get(word)) is not None:
-            return float(value) if isinstance(value, int | float) else value.timestamp()
-    return time.time()  # unknown: young, so that no sweep takes it

@@ -29,20 +29,7 @@ from mucore.userfiles.paths import default_home
 Policy = Literal["all", "outputs", "numbers"]
 REFERENCES = ("original", "retrain")
 _FILES = "files"  # the row of `store_info` with the number of the storage
-_FOLDERS = {
-    name: name
-    for name in (
-        "uploads",
-        "forget_sets",
-        "checkpoints",
-        "logs",
-        "analyses",
-        "quality",
-        "data",
-        "copies",
-    )
-} | {"packs": "analyses"}
-# Each kind of files in the home with what may be removed of it, and how.
+# Each kind of files, or folder, in the home with what may be removed of it, and how.
 REMOVAL: Mapping[str, str] = {
     "weights": "`gc --keep outputs` removes those of unlearned models, `--keep numbers` all.",
     "outputs": "`gc --keep numbers` removes them; pages of single samples need them.",
@@ -52,7 +39,8 @@ REMOVAL: Mapping[str, str] = {
     "checkpoints": "`gc` removes them while no run is queued or running.",
     "logs": "Delete the folder while no run is running.",
     "database": "All numbers. It stays.",
-    "analyses": "Delete the folders analyses and packs: they are computed again.",
+    "analyses": "Delete the folder: they are computed again.",
+    "packs": "Delete the folder: analyses of packs are computed again.",
     "quality": "Delete the folder: it is computed again.",
     "data": "Delete the folder, but for what you put there: it is fetched or drawn again.",
     "copies": "Delete the folder: they are fetched again from MUCORE_ARTIFACTS.",
@@ -126,8 +114,7 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
         """Bytes of everything in the home by kind, the keys of `REMOVAL`, with the artifacts where
         they lie; links are not followed.
 
-        `database` is 0 where it is elsewhere, `data` where the data folder is; `analyses` counts
-        those of packs, too.
+        `database` is 0 where it is elsewhere, `data` where the data folder is.
         """
         artifacts = self.artifacts.disk_use()
         use = dict.fromkeys(REMOVAL, 0) | artifacts
@@ -139,7 +126,7 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
             elif isinstance(storage, Folder) and entry == storage.path:
                 use["other"] += size - sum(artifacts.values())  # left by writes that were cut off
             else:
-                use[_FOLDERS.get(entry.name, "other")] += size
+                use[entry.name if entry.name in REMOVAL else "other"] += size
         return use
 
     def gc(self, policy: Policy, *, young_seconds: float = YOUNG_SECONDS) -> dict[str, int]:
@@ -148,20 +135,18 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
 
         `all` keeps everything a record names. `outputs` drops the weights of unlearned models;
         those of originals and retrained models stay, because every later method starts from them.
-        `numbers` drops all weights and outputs. Numbers never go, and files younger than
-        `young_seconds` stay, whose record may be on its way. States of unfinished trainings go
-        while no job is queued or running. Raises `BadValue`, also for another policy than `all`
-        while there is one: it may need these files.
+        `numbers` drops all weights and outputs, those of originals and retrained models once no
+        job is queued or running; then states of unfinished trainings go, too. Numbers never go,
+        and files younger than `young_seconds` stay, whose record may be on its way. Raises
+        `BadValue`.
         """
         if policy not in get_args(Policy):
             raise BadValue(f"A retention policy is all, outputs or numbers, but got {policy!r}.")
         self.check_writable()
         busy = bool(self.jobs(states=ACTIVE, limit=1))
-        if busy and policy != "all":
-            raise BadValue("Jobs are queued or running. Cancel them or wait for their end first.")
         # Files go first, for on a full disk nothing can be written before. A row whose file is
         # gone counts as one without, so what happens in between does no harm.
-        free = _free(policy)
+        free = _free(policy, busy)
         with self.read() as connection:
             keep = {
                 name
@@ -185,18 +170,22 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
         return {"files": files, "bytes": freed}
 
 
-def _free(policy: Policy) -> list[tuple[sa.Column[str], sa.ColumnElement[bool]]]:
+def _free(policy: Policy, busy: bool) -> list[tuple[sa.Column[str], sa.ColumnElement[bool]]]:
     """The columns that name files, and the rows whose file `policy` does not keep."""
     result, model = schema.result, schema.model
-    none, every = sa.false(), sa.true()
+    if policy == "all":
+        return [
+            (column, sa.false()) for column in (result.c.weights, result.c.outputs, model.c.weights)
+        ]
     reference = result.c.method.in_(REFERENCES)
     starts = sa.select(result.c.model_key).where(reference)
-    results, outputs, models = {
-        "all": (none, none, none),
-        "outputs": (~reference, none, model.c.model_key.not_in(starts)),
-        "numbers": (every, every, every),
-    }[policy]
-    return [(result.c.weights, results), (result.c.outputs, outputs), (model.c.weights, models)]
+    every = policy == "numbers" and not busy
+    results = sa.true() if every else ~reference
+    return [
+        (result.c.weights, results),
+        (result.c.outputs, results if policy == "numbers" else sa.false()),
+        (model.c.weights, sa.true() if every else model.c.model_key.not_in(starts)),
+    ]
 
 
 def _bytes(path: Path) -> int:

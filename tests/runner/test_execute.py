@@ -202,41 +202,22 @@ def missing(result) -> set[str]:
     return {name for name, measured in result.metrics.items() if measured.value is None}
 
 
-def harm(path, how):
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    if how == "removed":
-        path.unlink()
-    else:
-        path.write_bytes(content if how == "flipped" else content[:-9])
-
-
-@pytest.mark.parametrize(
-    ("how", "which"),
-    [
-        ("flipped", "retrained"),
-        pytest.param("removed", "original", marks=pytest.mark.slow),
-        pytest.param("cut", "both", marks=pytest.mark.slow),
-    ],
-)
-def test_files_of_references_that_are_lost_are_made_again_and_their_numbers_stay(
-    session, how, which
-):
+@pytest.mark.parametrize("which", ["retrained", pytest.param("both", marks=pytest.mark.slow)])
+def test_files_of_references_that_are_lost_are_made_again_and_their_numbers_stay(session, which):
     whole = execute(spec(), session)
     references = {"original": spec().original().key, "retrained": spec().retrained().key}
     before = [
         session.store.get_result(key) for name, key in references.items() if which in (name, "both")
     ]
     for name in (name for each in before for name in (each.outputs, each.weights)):
-        harm(session.store.artifacts.storage.local(name), how)
+        session.store.artifacts.storage.local(name).unlink()
     later = Session(session.store, "cpu")  # with nothing in memory
     result = execute(spec(unlearning_seed=1), later)
     assert missing(result) == missing(whole)
     for each in before:
         again = session.store.get_result(each.key)
         assert again == replace(each, outputs=again.outputs, weights=again.weights)
-        assert session.store.artifacts.whole(again.outputs)
-        assert session.store.artifacts.whole(again.weights)
+        assert all(map(session.store.artifacts.content, (again.outputs, again.weights)))
     # cleared away by the store itself, they stay away
     session.store.gc("numbers", young_seconds=0)
     result = execute(spec(unlearning_seed=2), Session(session.store, "cpu"))

@@ -90,9 +90,7 @@ def test_without_predictions_a_result_stays_as_it_is(session, aged):
     session.store.gc("numbers")
     before = session.store.results()
     left = remeasure(before, session)
-    assert {each.result.key for each in left} == set(aged) and {each.reason for each in left} == {
-        "Its predictions are not in the store."
-    }
+    assert left == len(aged) * ["Its predictions are not in the store."]
     assert session.store.results() == before
 
 
@@ -101,7 +99,7 @@ def test_a_result_of_another_version_is_left_alone(session, aged):
     other = replace(result, key="0" * 24)
     session.store.put_result(other)
     (left,) = remeasure([other], session)
-    assert "another version" in left.reason and session.store.get_result(other.key) == other
+    assert "another version" in left and session.store.get_result(other.key) == other
 
 
 @pytest.mark.slow

@@ -27,10 +27,6 @@ def files_of(folder: Path) -> list[str]:
     return sorted(str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file())
 
 
-def slug(name: str) -> str:
-    return name.lower().replace(" ", "-")
-
-
 def test_a_pack_gives_back_results_and_comparisons(tmp_path: Path) -> None:
     with full_store(tmp_path / "home") as store:
         store.put_result(
@@ -57,12 +53,7 @@ def test_a_pack_gives_back_results_and_comparisons(tmp_path: Path) -> None:
         assert (opened.jobs(), opened.workers()) == ([], [])
         with pytest.raises(StoreError, match="demo results can only be read"):
             opened.put_result(make_result())
-    assert files_of(folder) == [
-        "comparisons.jsonl",
-        "pack.json",
-        "results/_others.jsonl.gz",
-        f"results/{slug(comparison.name)}.jsonl.gz",
-    ]
+    assert files_of(folder) == ["comparisons.jsonl", "pack.json", "results/all.jsonl.gz"]
     about = pack_provenance(folder)
     assert (
         about["results"] == len(expected)

@@ -741,9 +741,6 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "finish_job": lambda store: store.finish_job(1, "done", worker_id="w"),
     "gc": lambda store: store.gc("all"),
     "hold_talk": lambda store: store.hold_talk("room", "a", 1),
-    "insert_comparison": lambda store: store.insert_comparison(
-        "x", "", {}, [], created=START, demo=False
-    ),
     "put_model": lambda store: store.put_model(MODEL),
     "put_result": lambda store: store.put_result(make_result()),
     "put_results": lambda store: store.put_results([make_result()]),

@@ -90,28 +90,16 @@ def offer_to_compute(
 
 
 def get_samples(found: Found, finding: Finding) -> Samples | None:
-    """What the models of both kinds say of each sample; only a presenter has it read where it is
-    not kept.
-    """
+    """What the models of both kinds say of each sample."""
     try:
         with st.spinner("Reading what the models say of each sample"):
-            keys, store = (finding.keys, found.retrained), data.source().store
-            # asked anew: what a presenter has read is no new result of the store
-            there = access.presents() or all(
-                forget_confidences(each, store, stored_only=True) is not None for each in keys
-            )
-            samples = read(*keys) if there else None
+            return read(finding.keys, found.retrained)
     except MucoreError as failure:
         st.markdown(escape(access.shown(str(failure))))
         return None
-    if samples is None:
-        st.markdown("What the models say of each sample has not been read yet.")
-    return samples
 
 
 @data.kept(4)
-def read(
-    where: data.Source, unlearned: tuple[str, ...], retrained: tuple[str, ...]
-) -> Samples | None:
+def read(where: data.Source, unlearned: tuple[str, ...], retrained: tuple[str, ...]) -> Samples:
     ours, theirs = (forget_confidences(keys, where.store) for keys in (unlearned, retrained))
-    return None if ours is None or theirs is None else quality_frames.samples(ours, theirs)
+    return quality_frames.samples(ours, theirs)
