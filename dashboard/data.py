@@ -116,7 +116,7 @@ def source() -> Source:
     if state.page() == "draw" and state.ticket(SHIPPED) and (shipped_pack := _pack(DRAW)):
         return shipped_pack
     store = own_store()
-    change = store.change_counter("results")
+    change = store.change_counter()
     own = Source(store, False, change)
     # the frame is that of `summaries` without filters, so a store with results is read once for
     # both

@@ -201,7 +201,7 @@ def _moves(store: Store, grid: Grid) -> tuple[object, ...]:
     own = [plugins.find(choice.id) for choice in grid.methods]
     path = catalog.dataset(grid.dataset).takes_path
     return (
-        store.change_counter("results"),
+        store.change_counter(),
         store.count_active(),
         len(store.workers()),
         tuning.stamps(),

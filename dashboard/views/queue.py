@@ -76,7 +76,7 @@ def live(comparison: Comparison | None) -> None:
             workers.show(busy=False)
             messages.empty("Nothing has been launched yet.", "Launch a comparison", "launch")
             return
-        have = known(str(store.home), store.change_counter("results"), wanted, store)
+        have = known(str(store.home), store.change_counter(), wanted, store)
         run, wait, end = (
             queue_frames.in_state(jobs, *states)
             for states in (("running",), ("queued",), ("failed", "lost", "cancelled"))

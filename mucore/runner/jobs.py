@@ -26,9 +26,8 @@ from mucore.store.retry import awaited, waiting
 from mucore.store.rows import Job
 from mucore.unforeseen import foreseen
 
-BEAT_SECONDS = 5.0
+BEAT_SECONDS = 2.0  # with progress, if there is any
 LOG_BYTES = 8000  # of the end of a job's log that the store keeps
-PROGRESS_SECONDS = 1.0  # how often progress is written, if there is any
 # How long a run waits with what it has computed before its job goes back to the queue.
 PATIENCE_SECONDS = 300.0
 # A worker that was told to end has so long to give its job back; its death is found otherwise.
@@ -192,24 +191,15 @@ class Pulse:
         self._thread.join()
 
     def _beat_forever(self) -> None:
-        """Heartbeats every five seconds; progress, and whether the worker is busy, within one."""
-        said: tuple[object, ...] = ()
-        due, pause = 0.0, PROGRESS_SECONDS
-        while not self._closed.wait(pause):
+        while not self._closed.wait(BEAT_SECONDS):
             with self._lock:
                 job, fraction, losses = self._job, self._fraction, tuple(self._losses)
                 step = f"waiting for {self._awaited}" if self._awaited else self._step
-            news = (job.id if job else None, step, fraction, len(losses))
-            beats = time.monotonic() >= due
             try:
-                if beats or news[:1] != said[:1]:
-                    facts = self._facts() if self._facts is not None else None
-                    self._store.beat_worker(self.worker, "busy" if job else "idle", facts=facts)
-                if job is not None and (beats or news != said):
+                facts = self._facts() if self._facts is not None else None
+                self._store.beat_worker(self.worker, "busy" if job else "idle", facts=facts)
+                if job is not None:
                     self._beat(job, step, fraction, losses)
-                if beats:
-                    due = time.monotonic() + BEAT_SECONDS
-                said, pause = news, PROGRESS_SECONDS
             except LostJob:
                 with self._lock:
                     if self._job is job:
@@ -217,7 +207,6 @@ class Pulse:
                         self._wish.set()
             except Exception as problem:
                 # the next beat may pass, and the run need not die of it
-                pause = min(2 * pause, BEAT_SECONDS)
                 log.warning("no heartbeat: %s", problem)
 
     def _beat(self, job: Job, step: str, fraction: float, losses: tuple[float, ...]) -> None:

@@ -27,15 +27,15 @@ from mucore.engine.chunks import free_bytes
 from mucore.engine.device import memory
 from mucore.engine.memory import give_back, keep_freed
 from mucore.engine.run import Callbacks, Progress
-from mucore.errors import BadValue, Cancelled, MucoreError
+from mucore.errors import BadValue, Cancelled, StoreError
 from mucore.files import remove_left_over
 from mucore.runner import analyses, estimate
 from mucore.runner.execute import execute
-from mucore.runner.jobs import LAST_SECONDS, Listener, Pulse, log, run_job
+from mucore.runner.jobs import Listener, Pulse, log, run_job
 from mucore.runner.session import Session
 from mucore.spec import RunSpec
 from mucore.store import Store
-from mucore.store.retry import awaited, waiting
+from mucore.store.retry import waiting
 from mucore.store.rows import ACTIVE, Job
 
 POLL_SECONDS = 0.5  # how often a worker without work asks for some
@@ -84,7 +84,7 @@ def work(
             str(session.device), torch.get_num_threads(), versions=versions, facts=facts()
         )
         pulse = Pulse(store, me.id, stop, on_event, facts)
-        parent, idle_since, looked = _process(parent_pid), time.monotonic(), -REAP_SECONDS
+        idle_since, looked = time.monotonic(), -REAP_SECONDS
         try:
             while not stop.is_set():
                 if time.monotonic() - looked >= REAP_SECONDS:
@@ -95,7 +95,7 @@ def work(
                     idle_since = time.monotonic()
                     continue
                 idle = time.monotonic() - idle_since
-                orphaned = parent_pid is not None and not (parent and parent.is_running())
+                orphaned = parent_pid is not None and not psutil.pid_exists(parent_pid)
                 if (
                     (until_done and not _left(store, only))
                     or (idle_exit is not None and idle >= idle_exit)
@@ -105,7 +105,8 @@ def work(
                 stop.wait(POLL_SECONDS)
         finally:
             pulse.close()
-            _leave(store, me.id)
+            with contextlib.suppress(StoreError):  # else its death is found by others
+                store.remove_worker(me.id)
 
 
 def _run(job: Job, store: Store, session: Session, pulse: Pulse) -> None:
@@ -148,16 +149,6 @@ def _hold(stop: threading.Event) -> Callable[[str, float], None]:
     return hold
 
 
-def _leave(store: Store, worker_id: str) -> None:
-    """Take the worker's row away, if that can be done now; else its death is found by others."""
-    with waiting(lambda _what, seconds: time.sleep(seconds), limit=LAST_SECONDS):
-        try:
-            store.remove_worker(worker_id)
-        except MucoreError as problem:
-            if awaited(problem) is None:
-                raise
-
-
 def _execute(job: Job, session: Session, pulse: Pulse) -> None:
     def report(progress: Progress) -> None:
         pulse.report(progress.step, progress.fraction, progress.loss)
@@ -179,13 +170,6 @@ def _execute(job: Job, session: Session, pulse: Pulse) -> None:
     log.info("%s after %.1f s", result.status, result.cost.get("wall_seconds") or 0.0)
 
 
-def _process(pid: int | None) -> psutil.Process | None:
-    try:
-        return psutil.Process(pid) if pid else None
-    except psutil.NoSuchProcess:
-        return None
-
-
 def stop_on_signals() -> threading.Event:
     """An event that whatever asks for the end sets, for a worker that is a process of its own."""
     stop = threading.Event()
@@ -194,9 +178,5 @@ def stop_on_signals() -> threading.Event:
 
 
 def set_threads(count: int | None) -> None:
-    """Use `count` CPU threads, or all. Raises `BadValue` for fewer than one."""
-    if count is not None and count < 1:
-        raise BadValue(
-            f"--threads must be a whole number from 1, but got {count}. Leave it out to use all."
-        )
+    """Use `count` CPU threads, or all."""
     torch.set_num_threads(count or os.cpu_count() or 1)

@@ -68,7 +68,7 @@ class Artifacts:
             return load(self._get(name, WEIGHTS))
         except SafetensorError as error:
             raise BadFile(
-                f"{self.where(name)} is no readable safetensors file: {error}."
+                f"{name} in {self.storage} is no readable safetensors file: {error}."
             ) from error
 
     def put_outputs(self, outputs: Outputs) -> str:
@@ -121,21 +121,13 @@ class Artifacts:
             )
         except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
             raise BadFile(
-                f"{self.where(name)} does not hold the outputs of a model: {error}."
+                f"{name} in {self.storage} does not hold the outputs of a model: {error}."
             ) from error
 
-    def put_file(self, path: Path) -> str:
-        """Keep a copy of a user's file as it is; returns the SHA-256 of its content. No sweep
-        removes it: nobody could make it again.
-        """
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise BadFile(f"{path} cannot be read: {error.strerror or error}.") from error
-        return self.put_given(content)
-
     def put_given(self, content: bytes) -> str:
-        """Keep the content of a user's file as it is, as `put_file` does; returns its SHA-256."""
+        """Keep the content of a user's file as it is; returns its SHA-256. No sweep removes it:
+        nobody could make it again.
+        """
         self._put(content, GIVEN)
         return hashlib.sha256(content).hexdigest()
 
@@ -158,12 +150,6 @@ class Artifacts:
     def content(self, name: str) -> bytes:
         """The bytes of an artifact's file. Raises `BadFile`."""
         return self._get(name, Path(_known(name)).suffix)
-
-    def where(self, name: str) -> str:
-        """The path or address of an artifact's file, whether it exists or not. Raises `BadFile` for
-        a name that is none.
-        """
-        return self.storage.address(_known(name))
 
     @patient
     def exists(self, name: str) -> bool:
@@ -196,7 +182,7 @@ class Artifacts:
         for one in self._listed():
             if not (one.name in keep or one.name.endswith(GIVEN) or one.modified > latest):
                 try:
-                    self.storage.remove(one.at)
+                    self.storage.remove(one.name)
                 except FileNotFoundError:  # another process sweeps too
                     continue
                 files, freed = files + 1, freed + one.size
@@ -236,8 +222,8 @@ class Artifacts:
             raise self._unreachable(error) from error
         if _digest(content) != Path(name).stem:
             raise BadFile(
-                f"The artifact {self.where(name)} is damaged: its content does not match its name. "
-                "Delete the file and run the job again."
+                f"The artifact {name} in {self.storage} is damaged: its content does not match its "
+                "name. Delete the file and run the job again."
             )
         return content
 

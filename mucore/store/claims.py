@@ -76,7 +76,7 @@ class Claims(Database):
             # a waiting worker asks often; it shall not hold up the others
             if not cleanup.is_due(connection) and self._first(connection, only) is None:
                 return None
-        with self.write("jobs") as connection:
+        with self.write() as connection:
             cleanup.end_waiting_jobs(connection)
             number = self._first(connection, only)
             if number is None:
@@ -154,7 +154,7 @@ class Claims(Database):
         One that was cancelled and is wanted again by now (`retry`, `enqueue`) goes back to the
         queue.
         """
-        with self.write("jobs") as connection:
+        with self.write() as connection:
             row = _owned(connection, job_id, worker_id)
             values: dict[str, Any] = {"state": state, "error": error, "finished": now()}
             if state == "done":
@@ -171,7 +171,7 @@ class Claims(Database):
 
         `waits_for` names what may pass; the next try is half a minute later.
         """
-        with self.write("jobs") as connection:
+        with self.write() as connection:
             row = _owned(connection, job_id, worker_id)
             values = cancelled() if row.cancel_requested else requeued()
             if waits_for is not None and not row.cancel_requested:
@@ -203,7 +203,7 @@ class Claims(Database):
             ]
         if not dead:
             return []
-        with self.write("jobs") as connection:
+        with self.write() as connection:
             still = set(connection.execute(running).all()).intersection(dead)
             mine = sa.select(table).where(table.c.id.in_([row.id for row in still]))
             for row in connection.execute(mine).all():

@@ -60,13 +60,13 @@ class Comparisons(Database):
     def comparisons(self) -> list[Comparison]:
         """All of them, newest first."""
         with self.read() as connection:
-            return _select(connection, sa.true())
+            return [self.shown(one) for one in _select(connection, sa.true())]
 
     def comparison(self, comparison_id: int) -> Comparison:
         """Raises `UnknownName`."""
         with self.read() as connection:
             if found := _select(connection, schema.comparison.c.id == comparison_id):
-                return found[0]
+                return self.shown(found[0])
             raise _unknown(connection, comparison_id)
 
     def rename_comparison(self, comparison_id: int, name: str, note: str) -> Comparison:
@@ -89,7 +89,6 @@ class Comparisons(Database):
                 sa.delete(schema.comparison).where(schema.comparison.c.id == comparison_id)
             ).rowcount:
                 raise _unknown(connection, comparison_id)
-            self.moved(connection, "jobs")
 
 
 def check_texts(name: str, note: str) -> str:

@@ -1,5 +1,5 @@
-"""The database under the store: opening and checking it, transactions, and the counters that move
-with every change.
+"""The database under the store: opening and checking it, transactions, and the counter that moves
+with every change of results.
 
 SQLite in WAL mode is the default. Writers say BEGIN IMMEDIATE: a transaction that starts as a
 reader and turns writer fails at once when another one wrote in between, whatever the busy timeout.
@@ -18,7 +18,7 @@ from collections.abc import Collection, Generator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -29,10 +29,10 @@ from mucore.store.lease import Leases
 from mucore.store.retry import FULL, is_full
 from mucore.store.schema import OLDEST, SCHEMA, Time, metadata, now, store_info
 
-Part = Literal["results", "jobs"]
-PARTS: tuple[Part, ...] = ("results", "jobs")
+RESULTS = "results"  # the row of the counter that moves with results, models and comparisons
 
 BUSY_SECONDS = 30
+T = TypeVar("T")
 _WRITE_LOCK = 0x6D75636F7265  # any constant; "mucore" in ASCII
 # A worker uses two connections, one for its run and one for its heartbeat; pages may take more for
 # a moment.
@@ -83,16 +83,17 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self, part: Part | None = None) -> Generator[Connection, None, None]:
-        """A transaction that is alone in writing; `part` moves that part's counter with it. Raises
-        `ReadOnly` on a read-only store.
+    def write(self, part: Literal["results"] | None = None) -> Generator[Connection, None, None]:
+        """A transaction that is alone in writing; one of "results" moves the counter of changes.
+        Raises `ReadOnly` on a read-only store.
         """
         self.check_writable()
         engine = self._engine.execution_options(**self._write_options)
         with self.sentences(), engine.begin() as connection:
             yield connection
             if part is not None:
-                self.moved(connection, part)
+                counter = sa.update(store_info).where(store_info.c.name == RESULTS)
+                connection.execute(counter.values(value=store_info.c.value + 1))
 
     def make_read_only(self, sentence: str) -> None:
         """From now on every write raises `ReadOnly` with `sentence`; the database itself refuses
@@ -108,27 +109,11 @@ class Database:
         if self.read_only:
             raise ReadOnly(self.read_only)
 
-    def moved(self, connection: Connection, part: Part) -> None:
-        """Say that something a page may show has changed."""
-        connection.execute(
-            sa.update(store_info)
-            .where(store_info.c.name == part)
-            .values(value=store_info.c.value + 1)
-        )
-
-    def change_counter(self, part: Literal["all"] | Part = "all") -> int:
-        """A number that moves with every write that a page could show.
-
-        `results` counts results, models and comparisons only; `jobs` jobs and workers, several
-        times a second while one runs.
-        """
-        parts = PARTS if part == "all" else (part,)
+    def change_counter(self) -> int:
+        """A number that moves with every write of results, models and comparisons."""
+        counter = sa.select(store_info.c.value).where(store_info.c.name == RESULTS)
         with self.read() as connection:
-            return int(
-                connection.execute(
-                    sa.select(sa.func.sum(store_info.c.value)).where(store_info.c.name.in_(parts))
-                ).scalar_one()
-            )
+            return connection.execute(counter).scalar_one()
 
     def time(self, connection: Connection) -> datetime:
         """By the database's clock: machines' clocks differ, and all who write or judge a heartbeat
@@ -155,6 +140,10 @@ class Database:
         if self._keep_alive is not None:
             self._keep_alive.close()
             self._keep_alive = None
+
+    def shown(self, record: T) -> T:
+        """A record as whoever reads this store may see it."""
+        return record
 
     @contextmanager
     def sentences(self) -> Generator[None, None, None]:
@@ -277,11 +266,9 @@ class Database:
                 version = self._schema_version(connection)  # another process may have been faster
                 if version is None:
                     metadata.create_all(connection)
-                    first = {"schema_version": SCHEMA, **dict.fromkeys(PARTS, 0)}
-                    connection.execute(
-                        sa.insert(store_info),
-                        [{"name": name, "value": value} for name, value in first.items()],
-                    )
+                    first = {"schema_version": SCHEMA, RESULTS: 0}
+                    rows = [{"name": name, "value": value} for name, value in first.items()]
+                    connection.execute(sa.insert(store_info), rows)
                     version = SCHEMA
         if not OLDEST <= version <= SCHEMA:
             raise StoreError(

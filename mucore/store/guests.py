@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.results import Filters
-from mucore.store.rows import Comparison, Job, Measured, Model, Result
+from mucore.store.rows import Job, Measured
 from mucore.store.store import Store
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ _OWN = re.compile(r"(npz|folder):(?![0-9a-f]{4}/[^/]*$)(.+)", re.DOTALL)
 _PATH = re.compile(
     r"""(?<![\w/\\.~*-])(?:~|[A-Za-z]:)?[/\\](?:[^\s'"<>|,;:()/\\]+[/\\])+[^\s'"<>|,;()/\\]*"""
 )
-T = TypeVar("T", Result, Model, Job, Comparison)
 _ADDRESS = re.compile(r"\b(?:postgres\w*|sqlite|s3|gs|file)(?:\+\w+)?://[^\s,;)]*")
 
 
@@ -41,11 +40,6 @@ class GuestStore(Store):
         super().__init__(home, url=url, artifacts=artifacts)
         self.make_read_only(sentence)
 
-    def results(
-        self, *, metrics: bool | Collection[str] = True, **filters: Unpack[Filters]
-    ) -> list[Result]:
-        return [self._shown(one) for one in super().results(metrics=metrics, **filters)]
-
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         frame = super().summaries(**filters)
         own = [name for name in frame["dataset"].unique() if _OWN.fullmatch(name)]
@@ -60,27 +54,8 @@ class GuestStore(Store):
         known = (str(self.home), *_own_paths(self._datasets()))
         return frame.assign(error=frame["error"].map(partial(_shown, known), na_action="ignore"))
 
-    def get_model(self, model_key: str) -> Model | None:
-        found = super().get_model(model_key)
-        return None if found is None else self._shown(found)
-
-    def job(self, job_id: int) -> Job:
-        return self._job(super().job(job_id))
-
-    def jobs(self, **filters: Any) -> list[Job]:
-        return [self._job(one) for one in super().jobs(**filters)]
-
     def kept_log(self, job_id: int) -> str:
         return ""  # logs name files
-
-    def waiting_for(self, job_ids: Collection[int]) -> list[Job]:
-        return [self._job(one) for one in super().waiting_for(job_ids)]
-
-    def comparisons(self) -> list[Comparison]:
-        return [self._shown(one) for one in super().comparisons()]
-
-    def comparison(self, comparison_id: int) -> Comparison:
-        return self._shown(super().comparison(comparison_id))
 
     def _select(self, columns: Sequence[Any], filters: Filters) -> Sequence[Any]:
         wanted = filters.get("dataset")
@@ -95,15 +70,12 @@ class GuestStore(Store):
         with self.read() as connection:
             return connection.execute(sa.select(schema.result.c.dataset).distinct()).scalars().all()
 
-    def _job(self, one: Job) -> Job:
-        return replace(self._shown(one), log=None)
-
-    def _shown(self, one: T) -> T:
-        """A record with each name of data and each sentence as guests see it."""
-        fields = vars(one)
+    def shown(self, record: Any) -> Any:
+        """A record with each name of data and each sentence as guests see it; logs name files."""
+        fields = vars(record) | ({"log": None} if isinstance(record, Job) else {})
         asked = fields["spec"] if "spec" in fields else fields["grid"]
         known = (str(self.home), *_own_paths([str(asked.get("dataset"))]))
-        return replace(one, **{name: _shown(known, value) for name, value in fields.items()})
+        return replace(record, **{name: _shown(known, value) for name, value in fields.items()})
 
 
 def _own_paths(datasets: Iterable[str]) -> list[str]:

@@ -72,7 +72,7 @@ class Jobs(Claims):
         """
         table = schema.job
         ways = {"queued": cleanup.cancelled(), "running": {"cancel_requested": True}}
-        with self.write("jobs") as connection:
+        with self.write() as connection:
             if (way := ways.get(self._row(connection, job_id).state)) is not None:
                 connection.execute(sa.update(table).where(table.c.id == job_id).values(way))
                 cleanup.end_waiting_jobs(connection)
@@ -91,7 +91,7 @@ class Jobs(Claims):
             .order_by(table.c.priority, table.c.id)
         )
         with self.read() as connection:
-            return [job_of(row) for row in connection.execute(query)]
+            return [self.shown(job_of(row)) for row in connection.execute(query)]
 
     def retry(self, job_id: int) -> Job:
         """A new job for one that failed, was cancelled or lost, and before it for the needed runs
@@ -123,7 +123,7 @@ class Jobs(Claims):
     def job(self, job_id: int) -> Job:
         """Raises `UnknownName`."""
         with self.read() as connection:
-            return job_of(self._row(connection, job_id))
+            return self.shown(job_of(self._row(connection, job_id)))
 
     @patient
     def jobs(
@@ -155,7 +155,7 @@ class Jobs(Claims):
             mine = table.c.key.in_(sa.select(run.c.key).where(run.c.comparison == comparison))
             query = query.where(sa.or_(table.c.comparison == comparison, sa.and_(mine, newest)))
         with self.read() as connection:
-            return [job_of(row) for row in reversed(connection.execute(query).all())]
+            return [self.shown(job_of(row)) for row in reversed(connection.execute(query).all())]
 
     @patient
     def count_active(self) -> int:
@@ -212,8 +212,6 @@ class Jobs(Claims):
             last = row["kind"] == "run"
             next_one = (high or 0) + 1 + place if last else (low or 0) - 1
             active[row["key"]] = _insert(connection, row, next_one)
-        if new:
-            self.moved(connection, "jobs")
         return [job_of(self._row(connection, active[key])) for key in keys if key not in known]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-# How long a worker may be silent before somebody else may have its job. It beats every five
+# How long a worker may be silent before somebody else may have its job. It beats every two
 # seconds; the rest is for locks, networks and machines that pause.
 GRACE_SECONDS = 60.0
 # How long a heartbeat that has run out must stand still while somebody looks: after a machine

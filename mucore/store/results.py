@@ -82,9 +82,8 @@ class Results(Claims):
         """
         wanted = None if metrics is True else frozenset(metrics or ())
         rows = self._select(list(schema.result.c), filters)
-        return [result_of(row, metrics_of(row, wanted)) for row in rows]
+        return [self.shown(result_of(row, metrics_of(row, wanted))) for row in rows]
 
-    @patient
     def recent_results(
         self,
         *,
@@ -96,23 +95,10 @@ class Results(Claims):
         """The newest `each` of every data set, model, method and recipe, trainings of originals
         apart, without metrics; oldest first.
         """
-        table = schema.result
-        named = (table.c[name] for name in ("dataset", "model", "method", "recipe"))
-        alike = [*named, table.c.scenario.is_(None)]
-        newest = [table.c.finished.desc(), table.c.key]
-        place = sa.func.row_number().over(partition_by=alike, order_by=newest).label("place")
-        query = sa.select(table.c.key, place)
-        for column, wanted in (
-            (table.c.dataset, [dataset]),
-            (table.c.model, [model]),
-            (table.c.method, method),
-        ):
-            query = query if wanted in (None, [None]) else query.where(column.in_(list(wanted)))
-        numbered = query.subquery()
-        with self.read() as connection:
-            chosen = sa.select(numbered.c.key).where(numbered.c.place <= each)
-            keys = connection.execute(chosen).scalars().all()
-        return self.results(metrics=False, keys=list(keys))
+        frame = self.summaries(dataset=dataset, model=model, method=method)
+        alike = [frame[name] for name in ("dataset", "model", "method", "recipe")]
+        newest = frame.groupby([*alike, frame["scenario"].isna()]).tail(each)
+        return self.results(metrics=False, keys=list(newest["key"]))
 
     def delete_result(self, key: str) -> None:
         """Forget a result. Its files go at the next `gc`; comparisons keep the key and show it as
@@ -178,7 +164,7 @@ class Results(Claims):
             row = connection.execute(
                 sa.select(schema.model).where(schema.model.c.model_key == model_key)
             ).one_or_none()
-        return None if row is None else model_of(row)
+        return None if row is None else self.shown(model_of(row))
 
     @patient
     def stored_models(self, model_keys: Collection[str]) -> set[str]:

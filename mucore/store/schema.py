@@ -75,7 +75,7 @@ def _columns(kind: type[TypeEngine[Any]], *names: str, nullable: bool = False) -
 
 metadata = MetaData()
 
-# Numbers about the store itself: `schema_version`, and one counter for each part that a page shows.
+# Numbers about the store itself: `schema_version`, and the counter of changes.
 store_info = Table(
     "store_info",
     metadata,

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from mucore.errors import BadValue, StoreError, install
@@ -25,19 +24,12 @@ class Unreachable(OSError):
     """A storage that does not answer now; nothing is known of its files."""
 
 
-@dataclass(frozen=True)
-class Listed:
-    """A file of a storage: where it lies below the root, bytes, and the time of its last change in
-    seconds since 1970.
-    """
+class Listed(NamedTuple):
+    """A file of a storage: bytes, and the time of its last change in seconds since 1970."""
 
-    at: str
+    name: str
     size: int
     modified: float
-
-    @property
-    def name(self) -> str:
-        return self.at.rpartition("/")[2]
 
 
 class Folder:
@@ -50,9 +42,6 @@ class Folder:
 
     def __str__(self) -> str:
         return str(self.path)
-
-    def address(self, name: str) -> str:
-        return str(self.local(name))
 
     def local(self, name: str) -> Path:
         """A file of this machine with the content. Raises `OSError` in `Elsewhere`."""
@@ -69,16 +58,15 @@ class Folder:
         return self.local(name).exists()
 
     def files(self) -> Iterator[Listed]:
-        for path in self.path.glob("*/*"):
+        for path in self.path.glob("*/[!.]*"):  # what is being written begins with a dot
             try:
                 facts = path.stat()
             except FileNotFoundError:  # another process sweeps
                 continue
-            at = path.relative_to(self.path).as_posix()
-            yield Listed(at, facts.st_size, facts.st_mtime)
+            yield Listed(path.name, facts.st_size, facts.st_mtime)
 
-    def remove(self, at: str) -> None:
-        (self.path / at).unlink(missing_ok=True)
+    def remove(self, name: str) -> None:
+        self.local(name).unlink(missing_ok=True)
 
 
 class Elsewhere:
@@ -91,9 +79,6 @@ class Elsewhere:
 
     def __str__(self) -> str:
         return self._url
-
-    def address(self, name: str) -> str:
-        return f"{self._url}/{_inside(name)}"
 
     def local(self, name: str) -> Path:
         if not self._copies.exists(name):
@@ -125,11 +110,11 @@ class Elsewhere:
             folder, name = PurePosixPath(path).parts[-2:]
             if folder == name[:2]:
                 changed = self._asked(partial(self._files.modified, path)).timestamp()
-                yield Listed(f"{folder}/{name}", int(facts["size"]), changed)
+                yield Listed(name, int(facts["size"]), changed)
 
-    def remove(self, at: str) -> None:
-        self._copies.remove(at)
-        self._asked(lambda: self._files.rm_file(f"{self._root}/{at}"))
+    def remove(self, name: str) -> None:
+        self._copies.remove(name)
+        self._asked(lambda: self._files.rm_file(self._at(name)))
 
     def _fetched(self, name: str) -> bytes:
         return self._asked(lambda: self._files.cat_file(self._at(name)))

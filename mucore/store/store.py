@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self, get_args
 
 import sqlalchemy as sa
@@ -71,12 +70,7 @@ class Store(Results, Jobs, Workers, Comparisons, Talks):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def make_read_only(self, sentence: str) -> None:

@@ -53,7 +53,6 @@ class Workers(Database):
             versions={"mucore": mucore.__version__, **versions},
             facts=facts,
         )
-        self._registered = worker
         return self._put_worker(worker)
 
     def beat_worker(
@@ -63,27 +62,19 @@ class Workers(Database):
         *,
         facts: Mapping[str, Any] | None = None,
     ) -> None:
-        """Say that the worker lives, and what its `facts` are by now. A row that another machine
-        took for dead comes back.
+        """Say that the worker of this process lives, and what its `facts` are by now. A row that
+        another machine took for dead comes back.
         """
-        table = schema.worker
-        mine = table.c.id == worker_id
-        now_so = {"facts": dict(facts)} if facts is not None else {}
-        with self.write() as connection:
-            row = connection.execute(sa.select(table.c.state).where(mine)).one_or_none()
-            values = {"state": state, "heartbeat": self.time(connection), **now_so}
-            connection.execute(sa.update(table).where(mine).values(values))
-            if row is not None and row.state != state:
-                self.moved(connection, "jobs")
-        if row is None and self._registered is not None and self._registered.id == worker_id:
-            self._put_worker(replace(self._registered, state=state))
+        if self._registered is not None and self._registered.id == worker_id:
+            facts = self._registered.facts if facts is None else facts
+            self._put_worker(replace(self._registered, state=state, facts=facts))
 
     @patient
     def remove_worker(self, worker_id: str) -> None:
         """Take the row away; jobs that it still runs are found by `reap` once the process has
         ended.
         """
-        with self.write("jobs") as connection:
+        with self.write() as connection:
             connection.execute(sa.delete(schema.worker).where(schema.worker.c.id == worker_id))
         self._registered = None
 
@@ -101,7 +92,7 @@ class Workers(Database):
             if self.leases.expired(worker.id, worker.id, worker.heartbeat, time)
         ]
         if dead and not self.read_only:
-            with self.write("jobs") as connection:
+            with self.write() as connection:
                 for worker in dead:  # unless it has beaten since
                     same = sa.and_(table.c.id == worker.id, table.c.heartbeat == worker.heartbeat)
                     connection.execute(sa.delete(table).where(same))
@@ -109,8 +100,9 @@ class Workers(Database):
 
     def _put_worker(self, worker: Worker) -> Worker:
         table = schema.worker
-        with self.write("jobs") as connection:
-            row = asdict(worker) | {"heartbeat": self.time(connection)}
+        with self.write() as connection:
+            worker = replace(worker, heartbeat=self.time(connection))
             connection.execute(sa.delete(table).where(table.c.id == worker.id))
-            put = sa.insert(table).values(row).returning(*table.c)
-            return Worker(**connection.execute(put).one()._mapping)
+            connection.execute(sa.insert(table).values(asdict(worker)))
+        self._registered = worker
+        return worker

@@ -57,7 +57,7 @@ def keep(artifacts: Any, files: Iterable[str]) -> None:
     Files are checked as `file_hash` does before any is copied. Raises `BadFile`, `StoreError`.
     """
     for path in [stored(artifacts, text) for text in files]:
-        artifacts.put_file(path)
+        artifacts.put_given(path.read_bytes())
 
 
 def stored(artifacts: Any, text: str) -> Path:

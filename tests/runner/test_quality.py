@@ -132,6 +132,8 @@ def test_numbers_outlive_the_predictions(home):
         store.gc("numbers", young_seconds=0)
         experiment = quality.plan_experiment(grid(), store, models=MODELS)
         assert quality.find(experiment, store)[0].assessment.models == MODELS
+        for path in (home / "quality").iterdir():
+            path.unlink()
         assert quality.find(experiment, store, stored_only=True) == []
         with pytest.raises(
             BadValue,

@@ -185,7 +185,7 @@ def test_a_file_that_was_never_copied_is_missed_with_a_way_out(
 
 def test_copies_survive_every_sweep_and_damage_is_noticed(store: Store, tmp_path: Path) -> None:
     path = weights_file(tmp_path / "mine.pt")
-    digest = store.artifacts.put_file(path)
+    digest = store.artifacts.put_given(path.read_bytes())
     assert digest == weights.file_hash(str(path), what="A test")
     store.gc("numbers", young_seconds=0)
     copy = store.artifacts.file(digest)

@@ -44,7 +44,7 @@ def add(store: Store, number: int) -> None:
     """Read a number, add one in Python, write it: `number` times."""
     say(ready=True)
     sys.stdin.readline()
-    mine = store_info.c.name == "jobs"
+    mine = store_info.c.name == "results"
     begun = time.perf_counter()
     for _ in range(number):
         with store.write() as connection:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -185,16 +184,6 @@ def test_gc_all_removes_what_no_record_names(home: Store) -> None:
         and bytes_before - sum(home.artifacts.disk_use().values()) == done["bytes"] > 0
     )
     assert _files(home) == set(kept.values())
-
-
-def test_an_abandoned_temporary_file_goes(home: Store) -> None:
-    _put(home, make_spec_row(), 0)
-    part = _folder(home.artifacts) / "ab" / ".123.part"
-    part.parent.mkdir(exist_ok=True)
-    part.write_bytes(b"half")
-    long_ago = time.time() - 7200
-    os.utime(part, (long_ago, long_ago))
-    assert home.gc("all")["files"] == 1 and not part.exists()
 
 
 def test_gc_by_policy(home: Store) -> None:

@@ -314,7 +314,7 @@ def test_comparisons(store: Store) -> None:
 # -- the change counter
 
 
-def test_the_change_counter_moves_with_every_change_and_with_nothing_else(store: Store) -> None:
+def test_the_change_counter_moves_with_every_change_of_results(store: Store) -> None:
     seen = [store.change_counter()]
 
     def moves() -> bool:
@@ -323,32 +323,17 @@ def test_the_change_counter_moves_with_every_change_and_with_nothing_else(store:
 
     store.put_result(make_result())
     assert moves()
-    results_only = store.change_counter("results")
     comparison = store.create_comparison("x", "", {}, [])
-    assert moves() and store.change_counter("results") > results_only
+    assert moves()
     store.rename_comparison(comparison.id, "y", "")
     assert moves()
-    results_only = store.change_counter("results")
     worker = store.register_worker("cpu", 1)
-    assert moves()
-    store.beat_worker(worker.id, "idle")
-    assert not moves()
     store.beat_worker(worker.id, "busy")
-    assert moves()
     (job,) = store.enqueue([ORIGINAL])
-    assert moves()
-    store.enqueue([ORIGINAL])
-    assert not moves()
     store.claim(worker.id)
-    assert moves()
-    assert store.claim(worker.id) is None and not moves()
-    store.beat(job.id, worker.id, progress=0.1)
-    assert not moves()  # every worker does that all the time
     store.finish_job(job.id, "done", worker_id=worker.id)
-    assert moves()
     store.jobs(), store.workers(), store.reap(), store.results(), store.summaries()
     assert not moves()
-    assert store.change_counter("results") == results_only
 
 
 # -- jobs
@@ -668,10 +653,8 @@ def test_workers_come_and_go(store: Store) -> None:
 def test_a_heartbeat_brings_what_a_worker_says_of_its_device(store: Store) -> None:
     worker = store.register_worker("cuda", 4, facts={"device_id": "a", "memory_used": 1})
     assert store.workers()[0].facts == {"device_id": "a", "memory_used": 1}
-    before = store.change_counter()
     store.beat_worker(worker.id, "idle", facts={"device_id": "a", "memory_used": 2})
     assert store.workers()[0].facts["memory_used"] == 2
-    assert store.change_counter() == before  # no page reads anything again
     store.beat_worker(worker.id, "idle")
     assert store.workers()[0].facts["memory_used"] == 2
 
@@ -700,7 +683,7 @@ def test_dead_workers_are_removed(store: Store) -> None:
         dataclasses.replace(worker, id="elsewhere-1-1.00"),
     ]
     remote = dataclasses.replace(worker, id="elsewhere-2-1.00")
-    for each in (*gone, remote):
+    for each in (*gone, remote, worker):
         store._put_worker(each)
     for each, seconds in ((gone[2], GRACE_SECONDS + 1), (remote, GRACE_SECONDS / 2)):
         with store.write() as connection:
@@ -722,7 +705,7 @@ READING = """
     among artifacts artifacts_url change_counter check_claim check_writable close comparison
     comparisons count_active count_results disk_use get_model get_result home job jobs kept_log
     known leases make_read_only metric_values read read_only reap recent_results remarks results
-    sentences sqlite stored_models summaries talk time url vote_of votes waiting_for where
+    sentences shown sqlite stored_models summaries talk time url vote_of votes waiting_for where
     with_outputs workers working_on
 """.split()
 MODEL = make_model("k")
@@ -754,7 +737,6 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "retry": lambda store: store.retry(1),
     "write": lambda store: store.write().__enter__(),
     "keep_log": lambda store: store.keep_log(1, "x", worker_id="w"),
-    "moved": lambda store: store.write().__enter__(),  # it needs the connection of a write
     # what is written beside the database, and processes that write
     "artifacts.put_arrays": lambda store: store.artifacts.put_arrays({"w": np.zeros(2)}),
     "artifacts.put_given": lambda store: store.artifacts.put_given(b"x"),

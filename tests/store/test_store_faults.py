@@ -98,7 +98,7 @@ def test_a_full_disk_under_the_database(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_nothing_behind(store: Store) -> None:
     worker = store.register_worker("cpu", 1)
     counter = store.change_counter()
-    with pytest.raises(RuntimeError), store.write("jobs") as connection:
+    with pytest.raises(RuntimeError), store.write("results") as connection:
         connection.execute(sa.delete(tables.worker))
         raise RuntimeError
     with pytest.raises(ValueError, match="does not fit"):
