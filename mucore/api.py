@@ -12,16 +12,15 @@ reads results does not wait for PyTorch, nor does the first line of a notebook f
 from __future__ import annotations
 
 import functools
+import inspect
 import os
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
-from mucore import catalog, unforeseen
-from mucore.errors import BadValue, MucoreError, UnknownName, said
+from mucore import unforeseen
+from mucore.errors import BadValue, MucoreError, UnknownName, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from mucore.store.rows import Job
     from mucore.suite.repeat import Repeated
 
-MOST_NAMES = 20_000  # of scenarios or methods
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -48,8 +46,12 @@ def _door(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def guarded(*arguments: P.args, **named: P.kwargs) -> T:
+        bound = inspect.signature(function).bind(*arguments, **named)
         try:
-            return function(*arguments, **named)
+            from mucore.given import checked
+
+            bound.arguments |= checked(function, bound.arguments)
+            return function(*bound.args, **bound.kwargs)
         except Exception as error:
             if unforeseen.passes(error):
                 raise
@@ -87,12 +89,16 @@ def compare(
     recipe: Mapping[str, Any] | None = None,
     scenario: str | Sequence[str] = (),
     scenario_parameters: Mapping[str, Any] | None = None,
+    then: Sequence[Mapping[str, Any]] = (),
     methods: str | Sequence[str] = "all",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    seeds: int | Sequence[int] = (0,),
-    unlearning_seeds: int | Sequence[int] = (0,),
-    noise: float | Sequence[float] = (0.0,),
-    scopes: Scope | Sequence[Scope] = ("all",),
+    method_preset: Literal["authors", "tuned"] = "authors",
+    seeds: int | Sequence[int] = 0,
+    unlearning_seeds: int | Sequence[int] = 0,
+    evaluation_seeds: int | Sequence[int] = 0,
+    mia_samples: int = 2000,
+    noise: float | Sequence[float] = 0.0,
+    scopes: Scope | Sequence[Scope] = "all",
     original: str | Path = "",
     preprocess: str = "",
     name: str = "",
@@ -106,8 +112,10 @@ def compare(
     Data set, model, scenarios and `scenario_parameters` that are left open are those of `preset`
     where it is a paper's, else "fashion-mnist-10k", "resnet9-small", "class_wise" and the cards'
     defaults; a paper's preset also sets what its paper does for a method. Of what can be several,
-    one may stand alone: `seeds=0`. `parameters` maps a method to changes of its authors' settings.
-    Every method runs with each `noise`, a standard deviation on its gradients, and each of
+    one may stand alone: `seeds=0`. `scenario_parameters` are those of each scenario that has them,
+    `parameters` maps a method, or one scenario, to changes of its settings. `then` are further
+    requests, each to the result of the one before: `[{"id": "one_class", "parameters": {"class_id":
+    3}}]`. Every method runs with each `noise`, a standard deviation on its gradients, and each of
     `scopes`, "classifier" for the last layer alone. `original` is a file with weights of the
     original, which is then not trained; `preprocess` is what pixels become for every network,
     "mucore" (the data set's own mean and deviation), "0..1", "-1..1" or "MEAN/STD", one number a
@@ -121,38 +129,42 @@ def compare(
     survive.
     """
     from mucore.export.tables import comparison_frame
-    from mucore.runner.plan import make_plan, parse_grid
+    from mucore.runner.asked import grid_of
+    from mucore.runner.here import say_refused
+    from mucore.runner.plan import make_plan
     from mucore.store import open_store
 
-    _texts(name=name, device=device)
-    grid = parse_grid(
-        {
-            **_setting(preset, dataset, model, scenario, scenario_parameters),
-            "recipe": _values("recipe", recipe)
-            | ({"preprocess": preprocess} if preprocess else {}),
-            "methods": _methods(methods, parameters),
-            "training_seeds": _several(seeds),
-            "unlearning_seeds": _several(unlearning_seeds),
-            "noise": _several(noise),
-            "scopes": _several(scopes),
-            "original": _path("original", original),
-        }
+    grid = grid_of(
+        dataset=dataset,
+        model=model,
+        preset=preset,
+        recipe=recipe,
+        scenario=scenario,
+        scenario_parameters=scenario_parameters,
+        then=then,
+        methods=methods,
+        parameters=parameters,
+        method_preset=method_preset,
+        seeds=seeds,
+        unlearning_seeds=unlearning_seeds,
+        evaluation_seeds=evaluation_seeds,
+        mia_samples=mia_samples,
+        noise=noise,
+        scopes=scopes,
+        original=original,
+        preprocess=preprocess,
     )
-    store = open_store(_home(home))
-    try:
+    with open_store(home) as store:
         plan = make_plan(grid, store)
-        if methods != "all":
-            _say_refused(plan)
+        if methods != ["all"]:
+            say_refused(plan)
         failed = _compute(plan, store, name=name or _title(grid), device=device, anyway=anyway)
-        frame = comparison_frame(
-            store, keys=[spec.key for spec in plan.specs if spec.scenario is not None]
-        )
-    finally:
-        store.close()
+        keys = [spec.key for spec in plan.specs if spec.scenario is not None]
+        frame = comparison_frame(store, keys=keys)
     if failed and frame.empty:
         raise MucoreError(f"No run came to a result. The first to end without: {_how(failed[0])}")
     for job in failed:
-        warnings.warn(_how(job), stacklevel=3)
+        warn(_how(job))
     return frame
 
 
@@ -180,14 +192,11 @@ def evaluate(
     the last linear one. Networks are left as they were found. Raises `MucoreError`.
     """
     from mucore.evaluate import evaluate as judge
-    from mucore.numbers import integer
 
-    _texts(head=head, device=device)
-    size = integer(batch_size, "batch_size")
-    if size < 1:
-        raise BadValue(f"batch_size must be at least 1, but got {size}.")
+    if batch_size < 1:
+        raise BadValue(f"batch_size must be at least 1, but got {batch_size}.")
     given = {"unlearned": unlearned, "original": original, "retrained": retrained}
-    return judge(given, train, test, forget, head, size, device)
+    return judge(given, train, test, forget, head, batch_size, device)
 
 
 @_door
@@ -218,16 +227,13 @@ def unlearn(
     than "ok" is warned of. Raises `MucoreError`, for a method that needs a record of the training,
     too.
     """
-    from mucore.numbers import integer
     from mucore.spec import make_recipe
     from mucore.unlearn import unlearn as work
 
-    _texts(method=method, device=device)
-    trained = make_recipe("standard", _values("recipe", recipe))
-    seed = integer(seed, "seed")
+    trained = make_recipe("standard", recipe)
     found = work(model, method, train, forget, validation, seed, device, fresh, trained, parameters)
     if found[1].status != "ok":
-        warnings.warn(f"{method} ended {found[1].status}: {found[1].stop_reason}.", stacklevel=3)
+        warn(f"{method} ended {found[1].status}: {found[1].stop_reason}.")
     return found if return_run else found[0]
 
 
@@ -264,34 +270,30 @@ def forgetting_quality(
     """
     import pandas as pd
 
-    from mucore.numbers import integer
-    from mucore.runner.plan import parse_grid
+    from mucore.runner.asked import grid_of
     from mucore.runner.quality import find, plan_experiment
     from mucore.store import open_store
 
-    models = integer(models, "models")
-    _texts(name=name, device=device)
-    grid = parse_grid(
-        {
-            **_setting(preset, dataset, model, scenario, scenario_parameters),
-            "recipe": _values("recipe", recipe),
-            "methods": _methods(methods, parameters),
-            "training_seeds": [integer(seed, "seed")],
-            "unlearning_seeds": [integer(seed, "seed")],
-            "mia_samples": integer(mia_samples, "mia_samples"),
-            "original": _path("original", original),
-        }
+    grid = grid_of(
+        dataset=dataset,
+        model=model,
+        preset=preset,
+        recipe=recipe,
+        scenario=scenario,
+        scenario_parameters=scenario_parameters,
+        methods=methods,
+        parameters=parameters,
+        seeds=seed,
+        unlearning_seeds=seed,
+        mia_samples=mia_samples,
+        original=original,
     )
-    store = open_store(_home(home))
-    try:
+    with open_store(home) as store:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
         title = name or f"{_title(grid)}: forgetting quality, {models} models"
-        failed = _compute(experiment.plan, store, name=title, device=device, anyway=anyway)
-        for job in failed:
-            warnings.warn(_how(job), stacklevel=3)
+        for job in _compute(experiment.plan, store, name=title, device=device, anyway=anyway):
+            warn(_how(job))
         findings = find(experiment, store)
-    finally:
-        store.close()
     return pd.DataFrame([_row(finding) for finding in findings])
 
 
@@ -332,8 +334,7 @@ def tune(
     """
     import pandas as pd
 
-    from mucore.numbers import finite, integer
-    from mucore.runner.plan import parse_grid
+    from mucore.runner.asked import grid_of
     from mucore.store import open_store
     from mucore.tuning.plan import FOLDER, studies_of, wish_of
     from mucore.tuning.report import record
@@ -341,31 +342,28 @@ def tune(
     from mucore.tuning.together import search
     from mucore.userfiles import paths
 
-    trials, seed, jobs = integer(trials, "trials"), integer(seed, "seed"), integer(jobs, "jobs")
-    _texts(device=device)
-    grid = parse_grid(
-        {
-            **_setting(preset, dataset, model, scenario, scenario_parameters),
-            "recipe": _values("recipe", recipe),
-            "methods": _methods(methods, None),
-        }
+    grid = grid_of(
+        dataset=dataset,
+        model=model,
+        preset=preset,
+        recipe=recipe,
+        scenario=scenario,
+        scenario_parameters=scenario_parameters,
+        methods=methods,
     )
-    store = open_store(_home(home))
-    try:
-        named = _path("studies", studies)
-        root = paths.path(named, what="studies") if named else store.home / FOLDER
-        wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=finite(cap, "cap"))
-        if methods != "all":
+    with open_store(home) as store:
+        root = paths.path(str(studies), what="studies") if studies else store.home / FOLDER
+        wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=cap)
+        if methods != ["all"]:
             for reason in reasons:
-                warnings.warn(f"Left out: {reason}", stacklevel=3)
+                warn(f"Left out: {reason}")
         try:
             search(grid, wish, store, root, jobs=jobs, device=device)
         except StudiesFailed as error:
-            warnings.warn(str(error), stacklevel=3)
-        found = [record(task, study, trials, root) for task, study in studies_of(wish, root)]
-    finally:
-        store.close()
-    return pd.DataFrame(found)
+            warn(str(error))
+        return pd.DataFrame(
+            [record(task, study, trials, root) for task, study in studies_of(wish, root)]
+        )
 
 
 @_door
@@ -388,7 +386,6 @@ def run_suite(
     what is finished. Raises `MucoreError`, also where this mucore is not the one that the suite was
     frozen with.
     """
-    from mucore.numbers import integer
     from mucore.runner.together import check_jobs
     from mucore.store import open_store
     from mucore.suite import lines as suites
@@ -397,15 +394,12 @@ def run_suite(
     from mucore.suite.lines import by_reason
     from mucore.suite.pack import pack_of, write
 
-    jobs = integer(jobs, "jobs")
     check_jobs(jobs)
-    _texts(name=name, division=division, device=device)
     suite = load(name)
     known_division(suite, division)
-    runs = suites.asked(suite, division, _names("methods", methods))
-    place = Path(_path("out", out) or f"{suite.id}-{division}")
-    store = open_store(_home(home))
-    try:
+    runs = suites.asked(suite, division, methods)
+    place = Path(out or f"{suite.id}-{division}")
+    with open_store(home) as store:
         suites.check_data(suite)
         for each in runs:
             with suites.one_thread():
@@ -414,10 +408,8 @@ def run_suite(
                 _compute(plan, store, name=title, device=device, anyway=False, jobs=jobs)
         pack = pack_of(suite, division, runs, store)
         path = write(pack, place, features=features)
-    finally:
-        store.close()
     for reason, lines in by_reason(pack.missing).items():
-        warnings.warn(f"Missing: {', '.join(lines)}. {reason}", stacklevel=3)
+        warn(f"Missing: {', '.join(lines)}. {reason}")
     return path
 
 
@@ -431,7 +423,7 @@ def verify_pack(path: str | Path) -> pd.DataFrame:
     from mucore.suite.pack import opened
     from mucore.suite.verify import verify
 
-    with opened(Path(_path("path", path))) as pack:
+    with opened(Path(path)) as pack:
         found = verify(pack)
     columns = ["line", "key", "sentence"]
     return pd.DataFrame([asdict(each) for each in found.problems], columns=columns)
@@ -444,8 +436,8 @@ def write_board(packs: str | Path | Sequence[str | Path], out: str | Path) -> Pa
     """
     from mucore.suite.site import publish
 
-    given = [packs] if isinstance(packs, str | Path) else _listed(packs)
-    return publish([Path(_path("packs", each)) for each in given], Path(_path("out", out)))
+    given = cast("Sequence[str]", packs)  # the door made it a list
+    return publish([Path(each) for each in given], Path(out))
 
 
 @_door
@@ -456,8 +448,7 @@ def repeat_run(path: str | Path, key: str, *, device: str = "auto") -> Repeated:
     from mucore.suite.pack import opened
     from mucore.suite.repeat import repeat
 
-    _texts(key=key, device=device)
-    with opened(Path(_path("path", path))) as pack:
+    with opened(Path(path)) as pack:
         return repeat(pack, key, device=device)
 
 
@@ -480,9 +471,7 @@ def statistics(
     """
     from mucore.statistics import from_store
 
-    _texts(metric=metric)
     filters = _filters(filters)
-    methods, agreement = _names("methods", methods), _names("agreement", agreement)
     with _opened(pack, home) as store:
         return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)
 
@@ -502,10 +491,9 @@ def results(
     """
     from mucore.export.tables import comparison_frame
 
-    chosen = _names("metrics", metrics) or None
     filters = _filters(filters, "method")
     with _opened(pack, home) as store:
-        return comparison_frame(store, metrics=chosen, **filters)
+        return comparison_frame(store, metrics=metrics or None, **filters)
 
 
 @_door
@@ -524,10 +512,9 @@ def export(
     """
     from mucore.export.text import text
 
-    chosen = _names("metrics", metrics)
     filters = _filters(filters, "method")
     with _opened(pack, home) as store:
-        return text(store, format, means=means, metrics=chosen, caption=caption, **filters)
+        return text(store, format, means=means, metrics=metrics, caption=caption, **filters)
 
 
 @_door
@@ -538,9 +525,8 @@ def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) 
     from mucore.export import weights
     from mucore.store import open_store
 
-    _texts(key=key)
-    with open_store(_home(home)) as store:
-        return weights.save(store, key, _path("path", path))
+    with open_store(home) as store:
+        return weights.save(store, key, path)
 
 
 @_door
@@ -551,43 +537,8 @@ def load_model(key: str, *, device: str = "auto", home: str | Path | None = None
     from mucore.export import weights
     from mucore.store import open_store
 
-    _texts(key=key)
-    with open_store(_home(home)) as store:
+    with open_store(home) as store:
         return weights.load(store, key, device)
-
-
-def _setting(
-    preset: str,
-    dataset: str,
-    model: str,
-    scenario: str | Sequence[str],
-    parameters: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """The fields of a grid that say what a comparison is about."""
-    from mucore.forget_sets import identity
-    from mucore.spec import FIRST, fill
-
-    _texts(preset=preset, dataset=dataset, model=model)
-    named = [name for name in _names("scenario", scenario) if name]
-    parameters = _values("scenario_parameters", parameters)
-    setting = fill(preset, dataset=dataset, model=model, scenarios=named, otherwise=FIRST)
-    listed = parameters.get(identity.PARAMETER)
-    if listed is not None:  # a file, a mask or an array
-        parameters[identity.PARAMETER] = identity.chosen(listed, setting.dataset, warnings.warn)
-    values = dict.fromkeys(setting.scenarios, parameters)
-    setting = fill(
-        preset,
-        dataset=setting.dataset,
-        model=setting.model,
-        scenarios=setting.scenarios,
-        parameters=values,
-    )
-    return {
-        "preset": preset,
-        "dataset": setting.dataset,
-        "model": setting.model,
-        "scenarios": setting.choices(),
-    }
 
 
 def _title(grid: Grid) -> str:
@@ -596,116 +547,18 @@ def _title(grid: Grid) -> str:
 
 def _filters(given: Mapping[str, Any], *more: str) -> dict[str, Any]:
     """Which results are meant. Raises `UnknownName` for another filter."""
-    from mucore.numbers import integer
-
-    texts = ("dataset", "model", "scenario", *more)
+    known = ("dataset", "model", "scenario", *more, "comparison")
     for name in given:
-        if name not in (known := (*texts, "comparison")):
+        if name not in known:
             raise UnknownName("filter of results", name, known)
-    _texts(**{name: given[name] for name in texts if name in given})
-    if given.get("comparison") is None:
-        return {name: value for name, value in given.items() if name != "comparison"}
-    return {**given, "comparison": integer(given["comparison"], "comparison")}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _opened(pack: Any, home: Any) -> Store:
     """The pack where there is one, else the store of the home."""
     from mucore.store import open_pack, open_store
 
-    return open_store(_home(home)) if pack is None else open_pack(_path("pack", pack))
-
-
-def _texts(**given: Any) -> None:
-    """Raise `BadValue` for an argument that is no text, or no text that a database keeps."""
-    for argument, value in given.items():
-        if not isinstance(value, str):
-            raise BadValue(f"{argument} must be a text, but got {said(value)}.")
-        if "\0" in value:
-            raise BadValue(f"{argument} may not hold the character NUL, but got {said(value)}.")
-
-
-def _names(argument: str, values: Any) -> list[str]:
-    found = [values] if isinstance(values, bytes | Mapping) else _listed(values)
-    for each in found:
-        if not isinstance(each, str):
-            raise BadValue(f"{argument} must be a name or a list of names, but holds {said(each)}.")
-    return found
-
-
-def _values(argument: str, given: Any) -> dict[str, Any]:
-    """A mapping of names to values as a dictionary, an empty one for None. Raises `BadValue`."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise BadValue(f"{argument} must map names to values, but got {said(given)}.")
-    return dict(given)
-
-
-def _path(argument: str, given: Any) -> str:
-    if not isinstance(given, str | os.PathLike) or isinstance(given, bytes):
-        raise BadValue(f"{argument} must be a path, but got {said(given)}.")
-    found = os.fspath(given)
-    _texts(**{argument: found})
-    return found
-
-
-def _home(home: Any) -> str | None:
-    return None if home is None else _path("home", home)
-
-
-def _several(values: Any) -> Any:
-    """What was given, as it is: a range may be too long to be listed; a list where one stands
-    alone.
-    """
-    return values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-
-
-def _listed(values: Any) -> list[Any]:
-    """A list of them, also where one stands alone. Raises `BadValue` for more than any comparison
-    has.
-    """
-    found = list(islice(_several(values), MOST_NAMES + 1))
-    if len(found) > MOST_NAMES:
-        raise BadValue(f"A list of names may have {MOST_NAMES:,} at most. Name fewer.")
-    return found
-
-
-def _methods(
-    methods: str | Sequence[str], parameters: Mapping[str, Mapping[str, Any]] | None
-) -> list[dict[str, Any]]:
-    """The methods of a grid. Raises `UnknownName`, and `BadValue` for `parameters` of a method that
-    is not among them.
-    """
-    if isinstance(methods, str) and methods == "all":
-        chosen = [card.id for card in catalog.all_methods()]
-    else:
-        chosen = [catalog.method(each).id for each in _names("methods", methods)]
-    changes = {
-        catalog.method(name).id: _values(f"parameters[{name!r}]", values)
-        for name, values in _values("parameters", parameters).items()
-    }
-    if unused := changes.keys() - chosen:
-        raise BadValue(
-            f"parameters is about {' and '.join(sorted(unused))}, which this comparison does not "
-            "include. Add it to methods."
-        )
-    return [{"id": each, "parameters": changes.get(each, {})} for each in chosen]
-
-
-def _say_refused(plan: Plan) -> None:
-    """Warn of combinations that were asked for and cannot run. Raises `BadValue` for a method that
-    has no run at all.
-    """
-    planned = {spec.method for spec in plan.specs}
-    if never := {
-        refusal.method: refusal.reason for refusal in plan.refused if refusal.method not in planned
-    }:
-        raise BadValue(
-            f"{' and '.join(never)} runs in none of the chosen scenarios. "
-            f"{' '.join(dict.fromkeys(never.values()))}"
-        )
-    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
-        warnings.warn(f"Left out: {reason}", stacklevel=4)
+    return open_store(home) if pack is None else open_pack(pack)
 
 
 def _how(job: Job) -> str:
@@ -720,24 +573,14 @@ def _compute(
     """Queue what a plan lacks and work on it, in `jobs` processes, until it is done; returns the
     jobs that ended without a result.
     """
-    from mucore.runner.plan import call_off, launch
-    from mucore.runner.together import helpers
-
-    if plan.to_run:  # else nothing here needs PyTorch
-        from mucore.runner.before import check
-
-        insist = "insist with anyway=True"
-        if said := check(plan, store, device=device, anyway=anyway, insist=insist):
-            warnings.warn(said, stacklevel=4)
-    comparison = launch(plan, store, name=name, note="from Python")
-    if not plan.to_run:
-        return []
-    from mucore.runner.worker import work
+    from mucore.runner import here
+    from mucore.runner.plan import call_off
     from mucore.store.rows import ENDED_WITHOUT_RESULT
 
+    asked = {"device": device, "anyway": anyway, "insist": "insist with anyway=True"}
+    comparison = here.queue(plan, store, name=name, note="from Python", **asked)
     try:
-        with helpers(store, jobs - 1, device=device):
-            work(store, device=device, only=set(plan.keys), until_done=True)
+        here.work_on(plan, store, device=device, jobs=jobs)
     except KeyboardInterrupt:
         call_off(comparison, store)
         raise

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 import reprlib
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -91,6 +92,15 @@ class Unforeseen(MucoreError):
 
 class ReadOnly(StoreError):
     """Something was to be written, started or opened by who may only read."""
+
+
+class MucoreWarning(UserWarning):
+    """A sentence on what was asked for; the command line prints it on stderr."""
+
+
+def warn(sentence: str) -> None:
+    """Tell who asked: a warning in Python, a line on stderr of the command line."""
+    warnings.warn(sentence, MucoreWarning, stacklevel=3)
 
 
 class Cancelled(Exception):

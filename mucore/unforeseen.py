@@ -93,8 +93,6 @@ def passes(error: Exception) -> bool:
     """
     if isinstance(error, MucoreError | Cancelled | Warning):
         return True
-    if isinstance(error, TypeError) and getattr(error.__traceback__, "tb_next", None) is None:
-        return True  # arguments that the function does not have
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     inside = next((n for n, file in enumerate(files) if file.startswith(_HERE)), len(files))
     known = (file.startswith(_KNOWN) or "site-packages" in file for file in files[inside:])

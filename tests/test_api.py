@@ -114,7 +114,7 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_nothing_running(tmp_path
 
 
 def test_parameters_of_a_method_that_does_not_run_are_refused(tmp_path):
-    with pytest.raises(BadValue, match="scrub, which this comparison does not include"):
+    with pytest.raises(UnknownName, match="of this comparison named 'scrub'"):
         compare(tmp_path, methods=["finetune"], parameters={"scrub": {"lr": 0.1}})
     with pytest.raises(UnknownName, match="finetune"):
         compare(tmp_path, methods=["finetune"], parameters={"fintune": {"lr": 0.1}})

@@ -19,7 +19,7 @@ from mucore.spec import FIRST, make_recipe, make_spec, method_parameters
 def asked(**flags: Any) -> list[dict[str, Any]]:
     return [
         choice.model_dump()
-        for choice in cli.build_grid(cli.GridOptions(methods=["finetune"], **flags))[0].scenarios
+        for choice in cli.build_grid(cli.GridOptions(methods=["finetune"], **flags)).scenarios
     ]
 
 
@@ -109,7 +109,7 @@ def test_the_command_of_a_run_makes_its_key(changes: dict[str, Any]) -> None:
     words = shlex.split(labels.command_line(made.model_dump(mode="json")).replace("\\\n", " "))
     assert words[:4] == ["python", "-m", "mucore", "run"]
     _, bound, _ = app.parse_args(["plan", *words[4:]], print_error=False, exit_on_error=False)
-    grid, _ = cli.build_grid(bound.arguments["options"])
+    grid = cli.build_grid(bound.arguments["options"])
     assert made.key in {spec.key for spec in expand(grid)[0]}
 
 
@@ -138,7 +138,7 @@ def test_the_command_line_and_python_ask_for_the_same_runs(card, scenarios, plan
             "model": FIRST.model,
             "scenario": named or list(FIRST.scenarios),
         }
-    grid, _ = cli.build_grid(cli.GridOptions(methods=methods, preset=card.id, **flags))
+    grid = cli.build_grid(cli.GridOptions(methods=methods, preset=card.id, **flags))
     api.compare(preset=card.id, scenario=named, methods="all", home=tmp_path)
     (plan,) = plans
     wanted = {spec.key for spec in expand(grid)[0]}

@@ -5,6 +5,6 @@
 """
 
 from mucore.cli.commands import main
-from mucore.cli.flags import GridOptions, build_grid, parse_seeds
+from mucore.cli.flags import GridOptions, build_grid
 
-__all__ = ["GridOptions", "build_grid", "main", "parse_seeds"]
+__all__ = ["GridOptions", "build_grid", "main"]

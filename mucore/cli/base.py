@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_origin
 
 from cyclopts import Parameter
 
 from mucore import catalog
-from mucore.errors import UnknownName, said
+from mucore.errors import MucoreWarning, UnknownName, said
 from mucore.numbers import MOST, whole_number
 
 if TYPE_CHECKING:
@@ -76,6 +77,30 @@ def progress(done: float, step: str) -> None:
 def end_progress() -> None:
     if sys.stderr.isatty():
         print(file=sys.stderr)
+
+
+@contextmanager
+def sentences_on_stderr() -> Generator[None]:
+    """What is warned of in Python is a line on stderr here."""
+    usual = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, MucoreWarning):
+            print(message, file=sys.stderr)
+        else:
+            usual(message, category, filename, lineno, file, line)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", MucoreWarning)
+        warnings.showwarning = show
+        yield
 
 
 def complain(sentence: str, code: int) -> int:

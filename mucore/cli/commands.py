@@ -29,7 +29,7 @@ from mucore.cli import (
     suite,
     tuning,
 )
-from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain
+from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain, sentences_on_stderr
 from mucore.errors import BadValue, MucoreError, Unforeseen
 from mucore.userfiles import paths
 
@@ -93,7 +93,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         _take_home(tokens)
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        with sentences_on_stderr():
+            code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except cyclopts.CycloptsError as error:

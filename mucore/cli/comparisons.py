@@ -20,10 +20,10 @@ from mucore.cli.base import (
     patient_home,
     say_left_out,
 )
-from mucore.cli.flags import GridOptions, build_grid, split_names
+from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_results, print_table, say_time, to_json
 from mucore.cli.watch import Watch, describe_failure
-from mucore.errors import BadValue, MucoreError
+from mucore.errors import MucoreError
 from mucore.userfiles import datasets, sizes
 
 if TYPE_CHECKING:
@@ -46,12 +46,13 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     method that was named has no run at all.
     """
     from mucore.forget_sets import identity
+    from mucore.runner.here import say_refused
     from mucore.runner.plan import make_plan
     from mucore.spec import classes
 
     say_left_out()
-    grid, notes = build_grid(options)
-    plan = make_plan(grid, store, workers=len(store.workers()) + 1)  # `run` works itself
+    plan = make_plan(build_grid(options), store, workers=len(store.workers()) + 1)
+    notes = []
     for scenario in _classes(plan):
         if named := [each for each in scenario["classes"] if each["name"] != str(each["number"])]:
             said = " and ".join(classes.said(**each) for each in named)
@@ -61,7 +62,7 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     notes += [each.sentence for each in identity.check(plan.specs)]
     for note in notes:
         _say(note)
-    _say_refused(plan, options)
+    say_refused(plan, every=options.methods == ["all"])
     return plan
 
 
@@ -76,18 +77,6 @@ def _classes(plan: Plan) -> list[dict[str, Any]]:
         if spec.scenario and (named := classes.named(spec.scenario_parameters, names))
     }
     return list(found.values())
-
-
-def _say_refused(plan: Plan, options: GridOptions) -> None:
-    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
-        _say(f"Left out: {reason}")
-    planned = {spec.method for spec in plan.specs}
-    never = dict.fromkeys(each.method for each in plan.refused if each.method not in planned)
-    if never and split_names(options.methods) != ["all"]:
-        raise BadValue(
-            f"{' and '.join(never)} runs in none of the chosen scenarios and scopes. Choose "
-            "others, or use --methods all to leave it out."
-        )
 
 
 def plan(options: GridOptions, *, as_json: Json = False) -> None:
@@ -196,23 +185,13 @@ def compute(
     """Queue what is missing and work on it here, in `jobs` processes, until it is done or
     interrupted; `show` gets every run of the plan as it comes.
     """
-    from mucore.runner.plan import launch
-    from mucore.runner.together import helpers
+    from mucore.runner import here
 
-    if planned.to_run:
-        from mucore.runner.before import check
-
-        insist = "add --anyway to try it all the same"
-        if said := check(planned, store, device=device, anyway=anyway, insist=insist):
-            _say(said)
-    watch = Watch(store, planned, launch(planned, store, name=name, note=note), show)
-    with watch:
-        if planned.to_run:
-            from mucore.runner.worker import work
-
-            keys = {spec.key for spec in planned.to_run}
-            with helpers(store, jobs - 1, device=device):
-                work(store, device=device, only=keys, until_done=True, stop=watch.stopped)
+    insist = "add --anyway to try it all the same"
+    asked = {"device": device, "anyway": anyway, "insist": insist}
+    comparison = here.queue(planned, store, name=name, note=note, **asked)
+    with Watch(store, planned, comparison, show) as watch:
+        here.work_on(planned, store, device=device, jobs=jobs, stop=watch.stopped)
     return watch
 
 
@@ -256,16 +235,14 @@ def quality(
         Say what would be computed and how long, and stop.
     """
     from mucore.cli.quality import content, print_findings
+    from mucore.runner.here import say_refused
     from mucore.runner.quality import find, plan_experiment
 
     say_left_out()
-    grid, notes = build_grid(options)
     with patient_home() as store:
-        experiment = plan_experiment(grid, store, models=models, originals=originals)
+        experiment = plan_experiment(build_grid(options), store, models=models, originals=originals)
         planned = experiment.plan
-        for sentence in notes:
-            _say(sentence)
-        _say_refused(planned, options)
+        say_refused(planned, every=options.methods == ["all"])
         _say(_counts(planned))
         if planned.to_run:
             _say(say_time(planned))

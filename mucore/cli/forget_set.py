@@ -76,7 +76,7 @@ def choose(
         changes=changes,
         seeds=str(seed),
     )
-    grid, _ = build_grid(options)
+    grid = build_grid(options)
     retrain, *others = (spec for spec in expand(grid)[0] if spec.method == "retrain")
     if others:
         raise BadValue("A forget set is of one budget and one value of each parameter.")

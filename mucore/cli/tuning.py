@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from mucore import signals
 from mucore.cli.base import (
     FAILED,
     INTERRUPTED,
@@ -23,9 +20,9 @@ from mucore.cli.base import (
     progress,
     say_left_out,
 )
-from mucore.cli.flags import GridOptions, TaskOptions, build_grid, split_names
+from mucore.cli.flags import TaskOptions, build_grid
 from mucore.cli.printing import print_table, to_json
-from mucore.errors import BadValue, Cancelled
+from mucore.errors import BadValue, warn
 from mucore.userfiles import paths
 
 if TYPE_CHECKING:
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
 def tune(
     task: TaskOptions,
     *,
-    changes: Annotated[list[str] | None, Parameter(name="--set")] = None,
     trials: Annotated[int, WHOLE] = 60,
     seed: Annotated[int, WHOLE] = 100,
     cap: float = 1 / 3,
@@ -53,8 +49,6 @@ def tune(
 
     Parameters
     ----------
-    changes
-        scenario.KEY=VALUE or recipe.KEY=VALUE; may be repeated.
     trials
         Settings that are tried at most, the authors' first, for each method.
     seed
@@ -76,64 +70,52 @@ def tune(
 
     say_left_out()
     check_jobs(jobs)
-    grid = _grid(task, changes or [])
+    grid = _grid(task)
     with open_home() as store:
         root = paths.path(studies, what="--studies") if studies else store.home / FOLDER
         wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=cap)
         for reason in reasons:
-            print(f"Left out: {reason}", file=sys.stderr)
+            warn(f"Left out: {reason}")
         _say_plan(wish, plan(wish, store, root), jobs)
         if plan_only:
             return 0
         failed = ""
-        with _stopping() as stopped:
-            try:
-                search(
-                    grid,
-                    wish,
-                    store,
-                    root,
-                    jobs=jobs,
-                    device=device,
-                    cancelled=stopped.is_set,
-                    on_event=lambda event: _show(event, wish),
-                )
-            except Cancelled:
-                pass
-            except StudiesFailed as error:
-                failed = str(error)  # said after what the others came to
+        try:
+            search(
+                *(grid, wish, store, root),
+                jobs=jobs,
+                device=device,
+                on_event=lambda event: _show(event, wish),
+            )
+        except StudiesFailed as error:
+            failed = str(error)  # said after what the others came to
+        except KeyboardInterrupt:
+            return complain(
+                f"Interrupted. The trials that ended are kept in {root}; the same command goes on "
+                "from there.",
+                INTERRUPTED,
+            )
         found = studies_of(wish, root)
         records = [record(each, study, wish.trials, root) for each, study in found]
-        if as_json:
-            print(to_json(records, indent=2))
-        elif records:
-            _say_records(records)
-    if stopped.is_set():
-        done = sum(len(study.trials) for _, study in found)
-        return complain(
-            f"Interrupted with {done} trials kept in {root}; the same command goes on from there.",
-            INTERRUPTED,
-        )
+    if as_json:
+        print(to_json(records, indent=2))
+    elif records:
+        _say_records(records)
     if failed:
         return complain(failed, FAILED)
-    if not any(study.choice() is not None for _, study in found):
+    if all(each["values"] is None for each in records):
         return FAILED
     print("To use what was found, add --method-preset tuned to `run`.", file=sys.stderr)
     return 0
 
 
-def _grid(task: TaskOptions, changes: Sequence[str]) -> Grid:
-    for change in changes:
-        owner = change.partition(".")[0]
-        if owner not in ("scenario", "recipe", *split_names(task.scenario or [])):
-            raise BadValue(
-                f"--set of a search is about scenario.KEY or recipe.KEY, but got {change!r}: what "
-                "a method is set to is what the search looks for."
-            )
-    options = GridOptions(**vars(task), changes=list(changes))
-    grid, notes = build_grid(options)
-    for note in notes:
-        print(note, file=sys.stderr)
+def _grid(task: TaskOptions) -> Grid:
+    grid = build_grid(task)
+    if set_by_hand := [f"{each.id}.{name}" for each in grid.methods for name in each.parameters]:
+        raise BadValue(
+            f"--set of a search is about scenario.KEY or recipe.KEY, but got {set_by_hand[0]}: "
+            "what a method is set to is what the search looks for."
+        )
     return grid
 
 
@@ -158,25 +140,6 @@ def _say_plan(wish: Wish, planned: Plan, jobs: int) -> None:
         f"{about(planned.time(jobs))}; {planned.done} trials are there already.",
         file=sys.stderr,
     )
-
-
-@contextmanager
-def _stopping() -> Generator[threading.Event]:
-    """Ctrl-C inside: the first lets the trial in hand go and keeps all others, the second ends the
-    process.
-    """
-    stopped = threading.Event()
-
-    def interrupt(*_: Any) -> None:
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-
-    handlers = signals.on_end(interrupt)
-    try:
-        yield stopped
-    finally:
-        signals.restore(handlers)
 
 
 def _show(event: Event, wish: Wish) -> None:

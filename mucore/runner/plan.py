@@ -19,6 +19,7 @@ from mucore.catalog.cards import Parameter
 from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue, MucoreError, Refused
 from mucore.forget_sets import identity
+from mucore.numbers import whole_numbers
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit
 from mucore.scenarios import poison
@@ -33,6 +34,7 @@ from mucore.userfiles import datasets, sizes, weights
 # Of one comparison. Planning takes about a thousandth of a second and a few kilobytes a run, and
 # nobody reads more lines.
 MOST_RUNS: Final = 20_000
+MOST_SEEDS: Final = 10_000  # in one text
 MOST_REQUESTS: Final = 20  # of a sequence: each run's description holds all that came before it
 LISTS: Final = ("ints", "ids", "pairs")  # kinds of parameters that are lists themselves
 # where several seeds would repeat one model, with a deviation of 0
@@ -41,15 +43,26 @@ _ONE_FILE: Final = "A file is one model: its lines run for the first seed alone,
 T = TypeVar("T")
 
 
-def _few(values: Any) -> Any:
-    """A range or generator as a list that is no longer than to be refused."""
-    if isinstance(values, range | Iterator):
-        return list(islice(values, MOST_RUNS + 1))
-    return values
+def _several(values: Any) -> Any:
+    """One value as a list of it, a text of several with commas between as these; of a range or
+    generator no more than is refused.
+    """
+    if isinstance(values, str):
+        return [part.strip() for part in values.split(",") if part.strip()]
+    if not isinstance(values, Iterable):
+        return [values]
+    return list(islice(values, MOST_RUNS + 1)) if isinstance(values, range | Iterator) else values
 
 
-Several = Annotated[list[T], BeforeValidator(_few), Field(max_length=MOST_RUNS)]
-SomeSeeds = Annotated[Several[Seed], Field(min_length=1)]
+def _seeds(values: Any) -> Any:
+    typed = isinstance(values, str)
+    return whole_numbers(values, "Seeds", MOST_SEEDS) if typed else _several(values)
+
+
+Several = Annotated[list[T], BeforeValidator(_several), Field(max_length=MOST_RUNS)]
+SomeSeeds = Annotated[
+    list[Seed], BeforeValidator(_seeds), Field(min_length=1, max_length=MOST_RUNS)
+]
 
 
 class ScenarioChoice(BaseModel):

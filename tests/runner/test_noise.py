@@ -293,12 +293,11 @@ def test_a_grid_runs_every_noise_and_scope_of_methods_and_references_once(tmp_pa
 
 
 def test_a_sweep_is_a_method_with_several_sets_of_parameters():
-    grid, _ = build_grid(
+    grid = build_grid(
         options(
-            sweep=["scrub.lr=0.001,0.01", "scrub.msteps=1,2"],
-            changes=["scrub.epochs=3"],
+            changes=["scrub.lr=0.001,0.01", "scrub.msteps=1,2", "scrub.epochs=3"],
             noise="0,0.5",
-            scope="classifier",
+            scopes="classifier",
         )
     )
     assert [(choice.id, choice.parameters) for choice in grid.methods] == [
@@ -322,11 +321,11 @@ def test_a_sweep_is_a_method_with_several_sets_of_parameters():
 @pytest.mark.parametrize(
     ("changes", "kind", "sentence"),
     [
-        ({"sweep": ["scrub.lr"]}, BadValue, "must look like"),
-        ({"sweep": ["salun.lr=1,2"]}, UnknownName, "of this comparison named 'salun'"),
-        ({"sweep": ["scrap.lr=1,2"]}, UnknownName, "Did you mean scrub"),
-        ({"noise": "much"}, BadValue, "--noise must be a finite number"),
-        ({"scope": "head"}, BadValue, "The comparison's scopes.0"),
+        ({"changes": ["scrub.lr"]}, BadValue, "must look like"),
+        ({"changes": ["salun.lr=1,2"]}, UnknownName, "of this comparison named 'salun'"),
+        ({"changes": ["scrap.lr=1,2"]}, UnknownName, "Did you mean scrub"),
+        ({"noise": "much"}, BadValue, "noise.0 must be a number"),
+        ({"scopes": "head"}, BadValue, "The comparison's scopes.0"),
     ],
 )
 def test_flags_that_make_no_sense_are_refused(changes, kind, sentence):

@@ -91,7 +91,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 
 
 def specs(preset: str, changes: list[str], **more: Any) -> list[RunSpec]:
-    grid, _ = cli.build_grid(
+    grid = cli.build_grid(
         cli.GridOptions(
             methods=["finetune"],
             preset=preset,

@@ -42,7 +42,7 @@ def by_command(preset: str, **more: Any) -> set[str]:
     named: dict[str, Any] = {}
     if not catalog.preset(preset).dataset:
         named = {"dataset": FIRST.dataset, "model": FIRST.model, "scenario": list(FIRST.scenarios)}
-    return keys(cli.build_grid(cli.GridOptions(methods=METHODS, preset=preset, **named | more))[0])
+    return keys(cli.build_grid(cli.GridOptions(methods=METHODS, preset=preset, **named | more)))
 
 
 def field(at: AppTest, label: str):
