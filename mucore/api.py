@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from mucore.report import Report
     from mucore.runner.plan import Grid, Plan
-    from mucore.runner.quality import Finding
     from mucore.spec import Scope
     from mucore.statistics import Statistics
     from mucore.store import Store
@@ -294,12 +293,7 @@ def forgetting_quality(
         for job in _compute(experiment.plan, store, name=title, device=device, anyway=anyway):
             warn(_how(job))
         findings = find(experiment, store)
-    return pd.DataFrame([_row(finding) for finding in findings])
-
-
-def _row(finding: Finding) -> dict[str, Any]:
-    spec = {"method": finding.spec.method, "parameters": finding.spec.parameters}
-    return {**spec, **asdict(finding.assessment), "reverted": finding.reverted}
+    return pd.DataFrame([finding.row for finding in findings])
 
 
 @_door

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import islice
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
 
@@ -40,6 +40,9 @@ Names = Annotated[list[str], BeforeValidator(_names), Field(max_length=MOST_NAME
 PathText = Annotated[str, BeforeValidator(_path)]
 _KINDS: Final[Mapping[str, Any]] = {
     "str": str,
+    'Literal["one", "each"]': Literal["one", "each"],
+    'Literal["document", "code"]': Literal["document", "code"],
+    'Literal["all", "organisers"]': Literal["all", "organisers"],
     "int": int,
     "float": float,
     "bool": bool,

@@ -99,7 +99,7 @@ def sentences_on_stderr() -> Generator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", MucoreWarning)
-        warnings.showwarning = show
+        warnings.showwarning = show  # ty: ignore[invalid-assignment]
         yield
 
 

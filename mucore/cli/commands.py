@@ -21,6 +21,7 @@ from mucore.cli import (
     catalogue,
     cluster,
     comparisons,
+    forget_set,
     jobs,
     own,
     pages,
@@ -33,7 +34,7 @@ from mucore.cli.base import INTERRUPTED, UNFORESEEN, WRONG, complain, sentences_
 from mucore.errors import BadValue, MucoreError, Unforeseen
 from mucore.userfiles import paths
 
-LONGEST = 600  # letters of a sentence
+LONGEST = 600  # letters of a sentence of Cyclopts, which repeats a value whatever its length
 
 app = cyclopts.App(
     name="mucore",
@@ -57,7 +58,7 @@ for command in (
     catalogue.models,
     catalogue.presets,
     catalogue.check,
-    catalogue.forget_set,
+    forget_set.forget_set,
     comparisons.plan,
     comparisons.run,
     comparisons.quality,
@@ -98,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except cyclopts.CycloptsError as error:
-        return complain(_shortened(f"{error}".strip()) + " See --help.", WRONG)
+        return complain(f"{str(error).strip()[:LONGEST]} See --help.", WRONG)
     except MucoreError as error:
         return complain(str(error), WRONG)
     except BrokenPipeError:  # the reader of a pipe has what it wanted
@@ -111,11 +112,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last step of this door: nobody gets to see a traceback
         sentence = unforeseen.told(error, "command line")
         return complain(str(sentence), UNFORESEEN if isinstance(sentence, Unforeseen) else WRONG)
-
-
-def _shortened(text: str) -> str:
-    """What Cyclopts says, which repeats a value whatever its length."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 def _take_home(tokens: list[str]) -> None:

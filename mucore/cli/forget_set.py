@@ -5,173 +5,241 @@ lists name the same.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import numpy as np
+from cyclopts import Parameter
 
-from mucore import catalog, forget_sets
-from mucore.cli.base import FAILED
+from mucore import catalog
+from mucore.cli.base import FAILED, WHOLE, Json, complain
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue
-from mucore.forget_sets import identity
-from mucore.forget_sets.saved import forget_hash
-from mucore.store import default_home
-from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from mucore.datasets import Splits
 
 # A scenario that never looks at the original gives the same ids with any model.
 ANY_MODEL = "mlp"
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """Samples by their rows, sorted; the hash that results have; the classes that go entirely."""
-
-    rows: list[int]
-    hash: str
-    classes: tuple[int, ...]
-    class_names: tuple[str, ...]
-    told: identity.Description
-    splits: Splits
-
-
-def choose(
+def forget_set(
     *,
-    dataset: str,
-    scenario: str,
-    model: str | None,
-    preset: str,
-    budget: str | None,
-    changes: list[str],
-    seed: int,
-) -> Chosen:
-    """Apply a scenario as a run would, training the original if the scenario looks at it and the
-    store does not have it.
+    dataset: str | None = None,
+    scenario: str | None = None,
+    budget: str | None = None,
+    changes: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    model: str | None = None,
+    preset: str = "standard",
+    seed: Annotated[int, WHOLE] = 0,
+    output: Path | None = None,
+    verify: Path | None = None,
+    expect: Annotated[str | None, Parameter(name="--hash")] = None,
+    save: str | None = None,
+    replace: bool = False,
+    listed: Annotated[bool, Parameter(name="--list")] = False,
+    as_json: Json = False,
+) -> int:
+    """Write the sample ids that a scenario chooses as a CSV file, which `--scenario ids --set
+    scenario.ids=@FILE` reads; verify one, save it under a name, or list what is saved.
 
-    Raises `UnknownName`, `BadValue`, `BadFile`.
+    Parameters
+    ----------
+    dataset
+        A data set's id, npz:PATH or folder:PATH.
+    scenario
+        A scenario's id.
+    budget
+        How much to forget: a share (0.2, 20%) or a number of samples (200).
+    changes
+        scenario.KEY=VALUE or recipe.KEY=VALUE.
+    model
+        For scenarios that look at the original model.
+    preset
+        Recipe of that original.
+    seed
+        Training seed of that original.
+    output
+        A file instead of stdout.
+    verify
+        A list: does it name these samples? Without a scenario: its hash.
+    expect
+        The hash that the samples must have, as stored with a result.
+    save
+        A name under which the set is saved in the home; set:NAME stands for it.
+    replace
+        Save it even if the name is taken.
+    listed
+        List the saved sets.
     """
-    card = catalog.scenario(scenario)
-    looks = card.needs & {"losses", "downstream"}
-    if looks and model is None:
+    from mucore.forget_sets import to_csv
+
+    if listed:
+        return _print_saved(as_json)
+    if dataset is None or (scenario is None and (verify is None or save is not None)):
         raise BadValue(
-            f"Scenario {card.id} depends on the original model, so it needs --model, such as "
-            "--model resnet9-small."
+            "Give --dataset and --scenario to choose samples and save them, or --dataset and "
+            "--verify FILE to check a list."
         )
+    settings, code = [*(changes or []), *([f"budget={budget}"] if budget else [])], 0
+    if scenario is not None:
+        options = GridOptions(
+            dataset=dataset,
+            model=model or ANY_MODEL,
+            scenario=[scenario],
+            methods=["retrain"],
+            preset=preset,
+            budget=budget,
+            changes=changes or [],
+            seeds=str(seed),
+        )
+        chosen = _choose(options, needs_model=model is None)
+        if verify is not None:
+            code = _compare(chosen, verify, dataset)
+    elif verify is not None:
+        chosen = _listed(verify, dataset)
+    found = chosen.content()
+    if as_json:
+        print(to_json(found))
+    elif output is None and verify is None and save is None:
+        print("id", *found["ids"], sep="\n")
+    if save is not None:
+        made = f"Scenario {', '.join([f'{scenario} on the command line', *settings])}."
+        _save(save, dataset, found["ids"], made, replace)
+    if output is not None:
+        output.write_bytes(to_csv(found["ids"]))
+    if expect is not None and expect != found["hash"]:
+        return complain(f"The samples have the hash {found['hash']}, and not {expect}.", FAILED)
+    print(
+        f"{found['count']} samples, hash {found['hash']}."
+        + (f" Written to {output}." if output else "")
+        + f" {found['sentence']}"
+        + (f" Saved as {save}." if save else ""),
+        file=sys.stderr,
+    )
+    return code
+
+
+class Chosen(NamedTuple):
+    """Samples by their internal ids (n,), and the classes that go entirely."""
+
+    splits: Splits
+    ids: np.ndarray
+    classes: tuple[int, ...] = ()
+
+    def content(self) -> dict[str, Any]:
+        """As JSON: `ids` are rows, sorted; `hash` is the one that results have."""
+        from mucore.forget_sets import identity
+        from mucore.forget_sets.saved import forget_hash
+
+        told = identity.described(self.splits, self.ids)
+        return {
+            "count": told.count,
+            "hash": forget_hash(self.ids.tolist()),
+            "classes": self.classes,
+            "class_names": [self.splits.class_names[number] for number in self.classes],
+            "by_class": told.classes,
+            "first": told.first,
+            "ids": sorted(identity.to_rows(self.splits, self.ids).tolist()),
+            "sentence": told.sentence,
+        }
+
+
+def _choose(options: GridOptions, *, needs_model: bool) -> Chosen:
+    """Apply a scenario as a run would, training the original if the scenario looks at it and the
+    store does not have it. Raises `UnknownName`, `BadValue`, `BadFile`.
+    """
     from mucore.runner.plan import expand
     from mucore.runner.session import Session
     from mucore.store import open_store
 
-    options = GridOptions(
-        dataset=dataset,
-        model=model or ANY_MODEL,
-        scenario=[card.id],
-        methods=["retrain"],
-        preset=preset,
-        budget=budget,
-        changes=changes,
-        seeds=str(seed),
-    )
-    grid = build_grid(options)
-    retrain, *others = (spec for spec in expand(grid)[0] if spec.method == "retrain")
+    retrain, *others = (spec for spec in expand(build_grid(options))[0] if spec.method == "retrain")
     if others:
         raise BadValue("A forget set is of one budget and one value of each parameter.")
+    card = catalog.scenario(str(retrain.scenario))
+    looks = card.needs & {"losses", "downstream"}
+    if looks and needs_model:
+        raise BadValue(
+            f"Scenario {card.id} depends on the original model, so it needs --model, such as "
+            "--model resnet9-small."
+        )
     with open_store() as store:
         session = Session(store)
         original = session.original(retrain)[0] if looks else None
         forget = session.forget_set(retrain, original, session.run(retrain, 0))
-        return _chosen(session.splits(retrain), forget.ids, forget.classes)
+        return Chosen(session.splits(retrain), forget.ids, forget.classes)
 
 
-def listed(path: Path, dataset: str, splits: Splits | None = None) -> Chosen:
+def _listed(path: Path, dataset: str, splits: Splits | None = None) -> Chosen:
     """The samples of a data set that a file names, divided as in `splits`. Raises `BadFile`,
     `BadValue`.
     """
     from mucore.datasets import load
+    from mucore.forget_sets import identity, read_file
 
     splits = splits or load(dataset)
-    rows = identity.rows_of(forget_sets.read_file(path), dataset)
-    return _chosen(splits, identity.to_ids(splits, rows))
+    return Chosen(splits, identity.to_ids(splits, identity.rows_of(read_file(path), dataset)))
 
 
-def _chosen(splits: Splits, ids: np.ndarray, classes: tuple[int, ...] = ()) -> Chosen:
-    rows = np.sort(identity.to_rows(splits, ids)).tolist()
-    names = tuple(splits.class_names[number] for number in classes)
-    told = identity.described(splits, ids)
-    return Chosen(rows, forget_hash(ids.tolist()), classes, names, told, splits)
-
-
-def compare(wanted: Chosen, path: Path, dataset: str) -> tuple[bool, str]:
-    """Whether a file names the samples wanted, and a sentence that says so. Raises `BadFile`,
-    `BadValue`.
-    """
-    found = listed(path, dataset, wanted.splits)
-    if found.hash == wanted.hash:
-        return True, f"{path} holds exactly these {len(found.rows)} samples, hash {found.hash}."
-    missing, extra = {*wanted.rows} - {*found.rows}, {*found.rows} - {*wanted.rows}
-    return False, (
-        f"{path} names other samples (hash {found.hash}) than the scenario ({wanted.hash}): it "
-        f"lacks {len(missing)} and has {len(extra)} others."
+def _compare(wanted: Chosen, path: Path, dataset: str) -> int:
+    """Say whether a file names the samples wanted; returns the exit code."""
+    found, chosen = _listed(path, dataset, wanted.splits).content(), wanted.content()
+    named, rows = {*found["ids"]}, {*chosen["ids"]}
+    if named == rows:
+        return complain(f"{path} holds exactly these {len(rows)} samples, hash {found['hash']}.", 0)
+    return complain(
+        f"{path} names other samples (hash {found['hash']}) than the scenario "
+        f"({chosen['hash']}): it lacks {len(rows - named)} and has {len(named - rows)} others.",
+        FAILED,
     )
 
 
-def save(name: str, dataset: str, ids: list[int], made: str, replace: bool) -> None:
+def _save(name: str, dataset: str, rows: list[int], made: str, replace: bool) -> None:
     """Keep the samples by name in the home. Raises `BadValue` for a bad name or one that is taken,
     `StoreError`.
     """
-    content, splits = datasets.data_hash(dataset), identity.here(dataset)
-    digest = identity.digest(splits, ids) if splits is not None else ""
+    from mucore import forget_sets
+    from mucore.forget_sets import identity
+    from mucore.userfiles import datasets, paths
+
+    splits = identity.here(dataset)
     found = forget_sets.make(
-        datasets.named(dataset), ids, data_hash=content, digest=digest, made=[made], name=name
+        datasets.named(dataset),
+        rows,
+        data_hash=datasets.data_hash(dataset),
+        digest=identity.digest(splits, rows) if splits is not None else "",
+        made=[made],
+        name=name,
     )
-    forget_sets.save(default_home(), found, replace=replace)
+    forget_sets.save(paths.default_home(), found, replace=replace)
 
 
-def print_saved(as_json: bool) -> int:
+def _print_saved(as_json: bool) -> int:
     """The saved sets of the home, newest first; damaged files are told on stderr and make the exit
     code `FAILED`.
     """
-    found, problems = forget_sets.listed(default_home())
+    from mucore import forget_sets
+    from mucore.userfiles import paths
+
+    found, problems = forget_sets.listed(paths.default_home())
     for sentence in problems:
         print(sentence, file=sys.stderr)
+    facts = [
+        {
+            "name": each.name,
+            "dataset": each.dataset,
+            "made": each.made,
+            "count": len(each.ids),
+            "hash": each.hash,
+            "saved": f"{each.created:%Y-%m-%d %H:%M} UTC" if each.created else "",
+        }
+        for each in found
+    ]
     if as_json:
-        print(
-            to_json(
-                [
-                    {"name": each.name, "dataset": each.dataset, "made": each.made, **_facts(each)}
-                    for each in found
-                ],
-                indent=2,
-            )
-        )
+        print(to_json(facts, indent=2))
     else:
-        print_table(
-            ("name", "dataset", "count", "hash", "saved"),
-            [(each.name, each.dataset, *_facts(each).values()) for each in found],
-        )
+        columns = ("name", "dataset", "count", "hash", "saved")
+        print_table(columns, [[each[name] for name in columns] for each in facts])
     return FAILED if problems else 0
-
-
-def _facts(found: forget_sets.NamedSet) -> dict[str, Any]:
-    return {
-        "count": len(found.ids),
-        "hash": found.hash,
-        "saved": f"{found.created:%Y-%m-%d %H:%M} UTC" if found.created else "",
-    }
-
-
-def description(found: Chosen) -> dict[str, Any]:
-    """A forget set as JSON."""
-    return {
-        "count": len(found.rows),
-        "hash": found.hash,
-        "classes": list(found.classes),
-        "class_names": list(found.class_names),
-        "by_class": list(found.told.classes),
-        "first": list(found.told.first),
-        "ids": found.rows,
-    }

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mucore.cli.printing import print_table
@@ -18,27 +17,17 @@ if TYPE_CHECKING:
 def content(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, Any]:
     """The experiment as JSON: what is the same for all methods, and `methods`, one object each."""
     grid, plan = experiment.plan.grid, experiment.plan
-    first = plan.specs[0]
     return {
         "dataset": grid.dataset,
-        "model": first.model,
-        "recipe": first.recipe.model_dump(mode="json"),
-        "scenario": experiment.rows[0].spec.scenario if experiment.rows else grid.scenarios[0].id,
+        "model": plan.specs[0].model,
+        "recipe": plan.specs[0].recipe.model_dump(mode="json"),
+        "scenario": grid.scenarios[0].id,
         "models": experiment.models,
         "originals": experiment.originals,
         "runs": {"total": len(plan.specs), "cached": len(plan.cached)},
         "estimate": plan.estimate,
-        "refused": [asdict(refusal) for refusal in plan.refused],
-        "methods": [
-            {
-                "method": finding.spec.method,
-                "parameters": finding.spec.parameters,
-                **asdict(finding.assessment),
-                "reverted": finding.reverted,
-                "keys": list(finding.keys),
-            }
-            for finding in findings
-        ],
+        "refused": plan.refused,
+        "methods": [{**finding.row, "keys": finding.keys} for finding in findings],
     }
 
 
@@ -60,17 +49,11 @@ def print_findings(findings: Sequence[Finding]) -> None:
     if not findings:
         return
     rows = []
-    for finding in findings:
-        assessment = finding.assessment
-        values = [getattr(assessment, name) for name in NUMBERS.values()]
-        rows.append(
-            [
-                finding.spec.method,
-                *("" if value is None else f"{value:.3f}" for value in values),
-                f"{assessment.missing}/{assessment.samples}",
-                f"{assessment.degenerate}/{assessment.samples}",
-            ]
-        )
+    for row in (finding.row for finding in findings):
+        numbers = (row[name] for name in NUMBERS.values())
+        texts = ["" if value is None else f"{value:.3f}" for value in numbers]
+        counts = [f"{row[name]}/{row['samples']}" for name in ("missing", "degenerate")]
+        rows.append([row["method"], *texts, *counts])
     print_table(("method", *NUMBERS, "missing", "degenerate"), rows)
     half = findings[0].assessment.half_models
     print(

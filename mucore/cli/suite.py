@@ -69,10 +69,8 @@ def listed(*, as_json: Json = False) -> None:
     print_table(("suite", "hash", "tasks", "divisions", "seeds"), rows)
     for suite in suites:
         print(f"{suite.id}: {suite.meaning}", file=sys.stderr)
-        if found := changed(suite):
-            print(
-                f"{suite.id} needs another version of mucore: {'; '.join(found)}.", file=sys.stderr
-            )
+        if found := "; ".join(changed(suite)):
+            print(f"{suite.id} needs another version of mucore: {found}.", file=sys.stderr)
 
 
 @app.command
@@ -190,7 +188,6 @@ def _compute(
                 note=f"{suite.id} {suite.hash}",
                 device=device,
                 anyway=False,
-                show=lambda *_: None,
                 jobs=jobs,
             )
         if watch.stopped.is_set():

@@ -48,5 +48,5 @@ def work_on(
         from mucore.runner.worker import work
 
         keys = {spec.key for spec in plan.to_run}
-        with helpers(store, keys, jobs - 1, device=device):
+        with helpers(store, jobs - 1, device=device):
             work(store, device=device, only=keys, until_done=True, stop=stop)

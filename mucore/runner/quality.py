@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -74,6 +74,12 @@ class Finding:
     assessment: Assessment
     reverted: int  # runs that failed and gave the original back, counted as they are
     keys: tuple[str, ...]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As tables and JSON have it."""
+        spec = {"method": self.spec.method, "parameters": self.spec.parameters}
+        return {**spec, **asdict(self.assessment), "reverted": self.reverted}
 
 
 def plan_experiment(

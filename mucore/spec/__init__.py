@@ -15,7 +15,7 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import FILE_VERSION, RunSpec, Scope, Seed, settings, tuning_task, with_version
+from mucore.spec.run import FILE_VERSION, RunSpec, Scope, Seed, settings
 from mucore.spec.setting import FIRST, Setting, fill
 from mucore.spec.values import check, resolve
 
@@ -43,6 +43,4 @@ __all__ = [
     "scaled_epochs",
     "stated",
     "settings",
-    "tuning_task",
-    "with_version",
 ]

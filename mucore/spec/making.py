@@ -23,7 +23,7 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import REVISION, RunSpec, Scope, tuning_task
+from mucore.spec.run import REVISION, RunSpec, Scope
 from mucore.spec.values import resolve
 
 
@@ -71,17 +71,32 @@ def make_spec(
         refuse_task(card, catalog.dataset(dataset).task)
     poisons = scenario is not None and catalog.scenario(scenario).poisons
     reference = card.family == "reference"
-    about: dict[str, Any] = {
-        "dataset": dataset,
-        "data_hash": data_hash,
-        "original_hash": original_hash,
-        "pretrained_hash": pretrained_hash,
-        "model": model,
-        "recipe": recipe,
-        "scenario": scenario,
-        "scenario_parameters": chosen,
-    }
-    task = tuning_task(**about, after=after) if method_preset == "tuned" else None
+    # references draw from the training axis alone
+    own: dict[str, Any] = (
+        {} if reference else {"unlearning_seed": unlearning_seed, "noise": noise, "scope": scope}
+    )
+    try:
+        spec = RunSpec(
+            dataset=dataset,
+            data_hash=data_hash,
+            original_hash=original_hash,
+            pretrained_hash=pretrained_hash,
+            model=model,
+            recipe=recipe,
+            scenario=scenario,
+            scenario_parameters=chosen,
+            poison={"scenario": scenario, **chosen} if poisons else {},
+            method=card.id,
+            method_hash=_own_hash(card),
+            training_seed=training_seed,
+            evaluation_seed=evaluation_seed,
+            mia_samples=mia_samples,
+            after=after,
+            **own,
+        )
+    except ValidationError as error:
+        raise BadValue(first_problem("run: ", error)) from None
+    task = spec.tuning_task if method_preset == "tuned" else None
     effective = method_parameters(
         card,
         recipe,
@@ -98,29 +113,19 @@ def make_spec(
             refuse_original(card, effective)
     if not reference:
         refuse_scope(card, effective, scope)
+    kept = {
+        p.name: effective[p.name]
+        for p in card.parameters
+        if not (p.omitted_when_default and effective[p.name] == p.default)
+    }
     changed = bool(noise) or scope != "all"
-    # references draw from the training axis alone
-    own = {} if reference else {"unlearning_seed": unlearning_seed, "noise": noise, "scope": scope}
-    try:
-        return RunSpec(
-            **about,
-            poison={"scenario": scenario, **chosen} if poisons else {},
-            method=card.id,
-            parameters={
-                p.name: effective[p.name]
-                for p in card.parameters
-                if not (p.omitted_when_default and effective[p.name] == p.default)
-            },
-            method_hash=_own_hash(card),
-            method_preset=preset_label(card, method_preset, task, changed=changed),
-            training_seed=training_seed,
-            evaluation_seed=evaluation_seed,
-            mia_samples=mia_samples,
-            after=after and _before(after, card, effective, poisons=poisons),
-            **own,
-        )
-    except ValidationError as error:
-        raise BadValue(first_problem("run: ", error)) from None
+    return spec.model_copy(
+        update={
+            "parameters": kept,
+            "method_preset": preset_label(card, method_preset, task, changed=changed),
+            "after": after and _before(after, card, effective, poisons=poisons),
+        }
+    )
 
 
 def _scenario_parameters(scenario: str, given: Mapping[str, Any], dataset: str) -> dict[str, Any]:

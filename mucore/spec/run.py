@@ -181,12 +181,20 @@ class RunSpec(BaseModel):
 
     @property
     def tuning_task(self) -> TuningTask:
-        """What tuned settings for this run are sought for."""
-        names = ("dataset", "data_hash", "model", "recipe", "scenario", "scenario_parameters")
-        fields = {
-            name: getattr(self, name) for name in (*names, "original_hash", "pretrained_hash")
-        }
-        return tuning_task(**fields, after=self.after)
+        """What tuned settings for this run are sought for. A later request of a sequence is a task
+        of its own: its method does not start from an original.
+        """
+        chosen = json.loads(json.dumps(self.scenario_parameters))
+        if self.after is not None:
+            chosen["after"] = self.after.model_key
+        names = ("data_hash", "model", "original_hash", "pretrained_hash")
+        return TuningTask(
+            dataset=self.dataset.partition(":")[0],
+            recipe=self.recipe.model_dump(mode="json"),
+            scenario=self.scenario or "",
+            scenario_parameters=chosen,
+            **{name: getattr(self, name) for name in names},
+        )
 
     @property
     def label(self) -> str:
@@ -214,53 +222,22 @@ def scenario_revision(parameters: Mapping[str, Any]) -> int:
     return parameters.get(REVISION, 1)
 
 
-def tuning_task(
-    *,
-    dataset: str,
-    data_hash: str,
-    model: str,
-    recipe: Recipe,
-    scenario: str | None,
-    scenario_parameters: Mapping[str, Any],
-    original_hash: str = "",
-    pretrained_hash: str = "",
-    after: RunSpec | None = None,
-) -> TuningTask:
-    """What tuned settings for a run with these fields are sought for. A later request of a sequence
-    is a task of its own: its method does not start from an original.
-    """
-    chosen = json.loads(json.dumps(dict(scenario_parameters)))
-    return TuningTask(
-        dataset=dataset.partition(":")[0],
-        data_hash=data_hash,
-        model=model,
-        recipe=recipe.model_dump(mode="json"),
-        scenario=scenario or "",
-        scenario_parameters=chosen if after is None else {**chosen, "after": after.model_key},
-        original_hash=original_hash,
-        pretrained_hash=pretrained_hash,
-    )
-
-
 def settings(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a run's method in `RunSpec.model_dump`, and what else the run does
-    otherwise than usual: noise, scope; of a user's own method, which text of its file ran.
+    otherwise than usual: noise, scope; of a user's own method, which text of its file ran, by the
+    first digits of its hash.
 
     Tables go by these, so that a run with noise is not taken for a plain one, and what an edited
     file did is not averaged with what it did before.
     """
-    noise, scope = spec.get("noise", 0.0), spec.get("scope", "all")
-    beside = ({"gradient_noise": noise} if noise else {}) | (
-        {"scope": scope} if scope != "all" else {}
-    )
-    return with_version({**spec.get("parameters", {}), **beside}, spec.get("method_hash", ""))
-
-
-def with_version(settings: Mapping[str, Any], method_hash: str) -> dict[str, Any]:
-    """`settings` with the first digits of the hash of a user's own method file, as Launch lists
-    its versions; nothing is added for mucore's methods, whose hash is "".
-    """
-    return {**settings, **({FILE_VERSION: method_hash[:8]} if method_hash else {})}
+    found = dict(spec.get("parameters", {}))
+    if noise := spec.get("noise", 0.0):
+        found["gradient_noise"] = noise
+    if (scope := spec.get("scope", "all")) != "all":
+        found["scope"] = scope
+    if version := spec.get("method_hash", ""):
+        found[FILE_VERSION] = version[:8]
+    return found
 
 
 def _without_evaluation(canonical: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -29,8 +28,6 @@ FORM = (
     "Images lie in train/CLASS/ and test/CLASS/, in CLASS/ alone, or are named in labels.csv with "
     "the columns file and label."
 )
-MOST_FILES = 1_000_000
-MOST_UNPACKED = 16 << 30  # bytes of an archive
 MOST_BYTES = 400_000_000  # of one file, more than its pixels may be
 MOST_PIXELS = 100_000_000  # of one image
 NAMED = 3  # files of a kind that a report names
@@ -112,11 +109,9 @@ class Place:
         self.archive = None if path.is_dir() else _archive(path)
         names = _walked(path) if self.archive is None else self.archive.namelist()
         found = (each for each in names if not (each.endswith("/") or _HIDDEN.search(each)))
-        self.files = sorted(islice(found, MOST_FILES + 1))
-        if len(self.files) > MOST_FILES:
-            raise BadFile(f"{path} holds more than {MOST_FILES:,} files. Give a smaller folder.")
-        self.base = _base(self.files)
-        self.files = [file.removeprefix(self.base) for file in self.files]
+        every = sorted(found)
+        self.base = _base(every)
+        self.files = [file.removeprefix(self.base) for file in every]
 
     @property
     def paths(self) -> list[Path]:
@@ -134,32 +129,21 @@ class Place:
 
 
 def _walked(folder: Path) -> Iterator[str]:
-    """The files in a folder; links are followed, but none that leads back."""
+    """The files in a folder; links are followed."""
 
     def refuse(error: OSError) -> None:
         raise BadFile(f"{error.filename} cannot be read: {error.strerror}.") from error
 
-    for top, folders, files in os.walk(folder, followlinks=True, onerror=refuse):
-        above, inside = Path(os.path.realpath(top)), Path(top).relative_to(folder)
-        folders[:] = [
-            each
-            for each in folders
-            if not above.is_relative_to(os.path.realpath(os.path.join(top, each)))
-        ]
+    for top, _, files in os.walk(folder, followlinks=True, onerror=refuse):
+        inside = Path(top).relative_to(folder)
         yield from ((inside / file).as_posix() for file in files)
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
     try:
-        archive = zipfile.ZipFile(path)
+        return zipfile.ZipFile(path)
     except Exception as error:
         raise BadFile(f"{path} is no zip archive ({said(str(error))}). {FORM}") from error
-    if sum(each.file_size for each in archive.infolist()) > MOST_UNPACKED:
-        raise BadFile(
-            f"{path} unpacks to more than {MOST_UNPACKED >> 30} GiB. Unpack it, and give the "
-            "folder."
-        )
-    return archive
 
 
 def order(path: str) -> str:

@@ -582,8 +582,6 @@ def test_an_image_that_unpacks_to_more_than_it_may_is_not_unpacked(
     wide, small = struct.pack("<I", 60_000_000), struct.pack("<I", 100)
     path.write_bytes(path.read_bytes().replace(wide, small))
     assert tells(everywhere(name, capsys), "1 broken", "2/big.png")
-    monkeypatch.setattr(images, "MOST_UNPACKED", 100)
-    assert "Unpack it" in everywhere(name, capsys)
     path.write_bytes(path.read_bytes()[:-40])
     assert "is no zip archive" in everywhere(name, capsys)
 
@@ -656,12 +654,7 @@ def test_linked_classes_count_with_their_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_links_that_lead_back_or_nowhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_links_that_lead_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree(tmp_path / "set")
-    for link, target in (("train/loop", "loop"), ("train/fox/up", "..")):
-        (tmp_path / "set" / link).symlink_to(target)
-    right(datasets.load(f"folder:{tmp_path / 'set'}"))
     (tmp_path / "set/train/2/x.png").symlink_to("nowhere")
     assert tells(everywhere(f"folder:{tmp_path / 'set'}", capsys), "1 broken", "train/2/x.png")

@@ -12,7 +12,7 @@ from mucore import catalog, cli
 from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
 from mucore.errors import BadFile
-from mucore.spec import complete, make_recipe, make_spec, tuning_task
+from mucore.spec import complete, make_recipe, make_spec
 from mucore.tuning import found
 from mucore.tuning.study import Study, Trial, studies_in
 
@@ -23,13 +23,14 @@ def task_of(scenario="one_class", *, data_hash="", recipe=None, **changes: Any):
     """What a run with these fields asks a setting for."""
     where: dict[str, Any] = {name: changes.pop(name, usual) for name, usual in USUAL.items()}
     card = catalog.scenario(scenario)
-    return tuning_task(
+    return make_spec(
         **where,
+        method="retrain",
         data_hash=data_hash,
         recipe=make_recipe("standard", recipe),
         scenario=scenario,
         scenario_parameters={each.name: each.default for each in card.parameters} | changes,
-    )
+    ).tuning_task
 
 
 def setting(lr, scenario, dataset="fashion-mnist-10k", model="resnet9-small", **task: Any):
