@@ -31,7 +31,7 @@ PAGES: Final = (
     Page("results", "Results", "table_rows", "Compare"),
     Page("budget", "Budget curves", "show_chart", "Compare"),
     Page("tradeoffs", "Trade-offs", "balance", "Compare"),
-    Page("depoisoning", "Depoisoning", "healing", "Compare"),
+    Page("depoisoning", "Depoisoning (ASR)", "healing", "Compare"),
     Page("representation", "t-SNE and CKA", "grain", "Look inside"),
     Page("attacks", "Attacks", "person_search", "Look inside"),
     Page("compare", "Classes and images", "image", "Look inside"),

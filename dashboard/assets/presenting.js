@@ -127,13 +127,15 @@ export default function ({ data, setTriggerValue, parentElement }) {
       document.querySelector('[data-testid="stApp"]').append(bar);
     }
     const title = (side) => document.querySelector(`.st-key-present_${side} a`)?.textContent.trim() ?? "";
-    const where = [count > 1 ? `${at + 1} of ${count}` : "", data.steps > 1 ? `step ${data.step} of ${data.steps}` : ""];
+    const many = data.steps > 1;
+    const where = [many ? `Step ${data.step} of ${data.steps}` : "", count > 1 ? `${many ? "slide " : ""}${at + 1} of ${count}` : ""];
+    const end = isLast(slides(), at);
     const hold = document.querySelector(HOLD) ? "Hold this lesson" : "";
     const parts = [
       ["before", title("before"), "page", "The page before (Shift and ←)"],
       ["back", "←", "", "Back"],
       ["", where.filter(Boolean).join(", "), "", ""],
-      ["next", "→", "", "Next"],
+      ["next", end ? "End" : "→", "", end ? "End: back to the page (→)" : "Next"],
       ["behind", title("behind"), "page", "The next page (Shift and →)"],
       ["leave", "Esc", "", "Leave the presentation"],
       ["hold", hold, "", "Hold this lesson for the room: its questions become votes (H)"],
@@ -155,7 +157,9 @@ export default function ({ data, setTriggerValue, parentElement }) {
   };
 
   // --- what a key does
+  const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && !all[at]?.querySelector(`${REVEAL}, ${STAGED} .playground[data-waits]`);
   const move = (by) => {
+    document.querySelector('[class*="st-key-notes-"] details[open] summary')?.click(); // they are for one screen
     const all = slides();
     const at = place(all);
     const reveal = by > 0 && all[at]?.querySelector(REVEAL);
@@ -175,7 +179,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
       talk.asked = Date.now();
       talk.enter = by < 0 ? "last" : "first";
       setTriggerValue("move", by);
-    }
+    } else if (by > 0 && isLast(all, at)) act("leave");
   };
   // the answer has a screen of its own behind the question's, and is what comes next
   const asked = (event) => {

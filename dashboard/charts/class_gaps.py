@@ -11,13 +11,16 @@ from dashboard.frames import NOISE
 from dashboard.text.labels import number
 
 PRINTED = 12  # classes up to which every cell shows its number
+NARROW = 8  # runs up to which it does so on a phone
 FULL = 10.0  # points at which the colour is full: one class that is gone hides no other gap
 
 
-def draw(gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool) -> go.Figure:
+def draw(
+    gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool, stacked: bool = False
+) -> go.Figure:
     """A heat map of `gaps`, points by run and class, runs from the top in their order; white is as
     good as Retrain. Above them stands the 95 % band of Retrains of other seeds, if any: `halves`
-    by class.
+    by class. `stacked`: a line a class, for a phone.
     """
     text = gaps.map(lambda gap: number(gap / 100, "percent", signed=True))
     cells = gaps
@@ -25,6 +28,8 @@ def draw(gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool) -> go
         band = halves.reindex(gaps.columns).map(lambda half: f"± {number(half / 100, 'percent')}")
         text = pd.concat([band.to_frame(NOISE).T, text])
         cells = gaps.reindex(text.index).fillna({name: 0.0 for name in gaps}, limit=1)
+    if stacked:
+        cells, text = cells.T, text.T
     figure = axes.figure(dark=dark)
     figure.add_trace(
         heatmap.cells(
@@ -36,13 +41,14 @@ def draw(gaps: pd.DataFrame, halves: pd.Series, split: str, *, dark: bool) -> go
             what="points",
             hover="<b>%{y}</b><br>%{x}: %{text} points",
             dark=dark,
-            printed=len(cells.columns) <= PRINTED,
+            printed=len(cells.columns) <= (NARROW if stacked else PRINTED),
             signed=True,
         )
     )
     figure.update_xaxes(
-        title=f"{gaps.columns.name}: {split} accuracy less Retrain's",
+        title=f"{split.capitalize()} accuracy less Retrain's, points",
         type="category",
+        tickangle=-90 if stacked else None,
         showgrid=False,
     )
     figure.update_yaxes(

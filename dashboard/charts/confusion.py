@@ -31,17 +31,12 @@ def shares(counts: ArrayLike, names: Sequence[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(percent, labels, labels)
 
 
-def draw(panels: Panels, *, difference: bool, dark: bool) -> go.Figure:
+def draw(panels: Panels, *, difference: bool, dark: bool, stacked: bool = False) -> go.Figure:
     """One square a run, true classes with a sample in some panel from the top; all share one colour
-    scale. `difference`: cells are points less Retrain's.
+    scale. `difference`: cells are points less Retrain's. `stacked`: for a phone.
     """
     figure = subplots.figure(
-        cols=len(panels),
-        subplot_titles=list(panels),
-        size=14,
-        horizontal_spacing=0.06,
-        shared_yaxes=True,
-        dark=dark,
+        **subplots.row(len(panels), stacked, 0.06), subplot_titles=list(panels), size=14, dark=dark
     )
     largest = max(cells.abs().max(axis=None) for cells in panels.values())
     limit = max(largest, SMALLEST_LIMIT) if difference else 100.0
@@ -61,11 +56,12 @@ def draw(panels: Panels, *, difference: bool, dark: bool) -> go.Figure:
         )
         if place < len(panels):
             trace.showscale = False
-        figure.add_trace(trace, row=1, col=place)
+        figure.add_trace(trace, *((place, 1) if stacked else (1, place)))
     figure.update_xaxes(title="Predicted", type="category", showgrid=False)
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     figure.update_yaxes(title="True", col=1)
-    figure.update_layout(height=max(400, min(520, 130 + 32 * len(true))), margin={"t": 32})
+    height = max(400, min(520, 130 + 32 * len(true))) * (len(panels) if stacked else 1)
+    figure.update_layout(height=height, margin={"t": 32})
     return figure
 
 

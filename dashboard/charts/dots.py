@@ -18,9 +18,9 @@ from dashboard.text.labels import MINUS, MISSING
 from mucore.metrics.sanity import GUESS
 
 ROW: Final = 28  # pixels from row to row
-WIDE, NARROW = 860, 240  # pixels of all panels side by side, and of one on a phone
+WIDE, NARROW = 860, 215  # pixels of all panels side by side, and of one on a phone
 NUMBER: Final = 42  # of a number beside a mark, with the way to it
-LETTERS: Final = {False: 30, True: 17}  # of a row's name, side by side and on a phone
+LETTERS: Final = {False: 30, True: 22}  # of a row's name, side by side and on a phone
 
 
 @dataclass(frozen=True)

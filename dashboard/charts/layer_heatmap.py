@@ -32,12 +32,11 @@ def diagonals(value: Layers) -> pd.DataFrame:
     )
 
 
-def draw(value: Layers, title: str, *, dark: bool) -> go.Figure:
+def draw(value: Layers, title: str, *, dark: bool, stacked: bool = False) -> go.Figure:
+    """`stacked`: the panels below each other, for a phone."""
     figure = subplots.figure(
-        cols=2,
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        subplot_titles=["With the original's layers", "With Retrain's layers"],
+        **subplots.row(2, stacked, 0.04),
+        subplot_titles=["CKA with Original's layers", "CKA with Retrain's layers"],
         dark=dark,
     )
     layers, both = list(value["layers"]), [np.asarray(value[n]) for n in ("original", "retrain")]
@@ -56,11 +55,12 @@ def draw(value: Layers, title: str, *, dark: bool) -> go.Figure:
         )
         if column == 1:
             trace.showscale = False
-        figure.add_trace(trace, 1, column)
+        figure.add_trace(trace, *((column, 1) if stacked else (1, column)))
     figure.update_xaxes(title="layer of the other model", tickangle=-40, showgrid=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_yaxes(title=f"layer of {title}", row=1, col=1)
-    figure.update_layout(height=min(760, 220 + 34 * max(len(layers), 5)), margin={"t": 40})
+    figure.update_yaxes(title=f"layer of {title}", col=1)
+    height = min(760, 220 + 34 * max(len(layers), 5))
+    figure.update_layout(height=height * (1 + stacked), margin={"t": 40})
     return figure
 
 

@@ -96,7 +96,7 @@ def sentence(one: Found) -> str:
     tried = units.count(len(one.tried), "setting")
     if one.mean is None:
         return f"{tried} tried, and none may be chosen{'' if one.done else ' yet'}."
-    return f"The best of {tried} uses {one.mean:.2g} of the verdict's margin."
+    return f"The best of {tried} uses {one.mean:.2g} times the verdict's margin."
 
 
 def frame(one: Found) -> pd.DataFrame:

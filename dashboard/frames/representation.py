@@ -124,6 +124,16 @@ def opening(rows: Sequence[Row], split: str) -> Row | None:
     return next(iter([*verdicts.nearest(able), *able, *methods]), None)
 
 
+def most_alike(rows: Sequence[Row], split: str) -> str:
+    """Whose features are most like Retrain's; "" where no method has any."""
+    found = {row.title: (row.mean(f"cka_retrain_{split}"), row.reference) for row in rows}
+    cka, best = max(
+        ((cka, title) for title, (cka, reference) in found.items() if cka and not reference),
+        default=(0.0, ""),
+    )
+    return f"{best} has the features most like Retrain's: CKA {cka:.2f}." if best else ""
+
+
 def key_of(row: Row, runs: pd.DataFrame, seed: int) -> str | None:
     """The first run of a row on a training seed."""
     lines = runs[runs["key"].isin(row.keys) & (runs["training_seed"] == seed)]

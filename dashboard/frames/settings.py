@@ -72,7 +72,8 @@ def method_settings(
     lines = runs.set_index("key")
     sets = runs.groupby("scenario")["scenario_parameters"].nunique()
     setup = lines[["dataset", "model", "recipe"]].agg(tuple, axis=1)
-    usual = setup.mode().iloc[:1].tolist()  # goes without saying
+    shown = [row.keys[0] for group in found.values() for row in group]
+    usual = setup[shown].mode().iloc[:1].tolist()  # goes without saying
     rows, titles = [], []
     for row in (row for group in found.values() for row in group):
         line = lines.loc[row.keys[0]]

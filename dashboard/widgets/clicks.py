@@ -22,15 +22,14 @@ def chart(figure: go.Figure, name: str, *, alt: str, parameter: str = "run") -> 
     data, becomes `parameter` of the address. A mark without a key opens nothing.
     """
     event = figures.chart(figure, name, alt=alt, on_select="rerun", selection_mode="points")
-    # with their places, so that another mark of the same run is a new selection, too
-    marks = [[str(found[0]), *place] for found, *place in _marks(event) if found[0]]
+    marks = [mark for mark in _placed(event) if mark[0]]
     if is_new(marks, name):
         _open(parameter, str(marks[0][0]))
 
 
 def stacking(wide: go.Figure, narrow: go.Figure, name: str, *, alt: str) -> list[list[Any]]:
     """A figure whose panels stand below each other on a phone: `narrow` is the same for there.
-    Gives the custom data of the marks that a reader has just clicked.
+    Gives the custom data of the marks that a reader has just clicked, and their places.
     """
     found = []
     for figure, shape in ((wide, "wide"), (narrow, "narrow")):
@@ -38,16 +37,15 @@ def stacking(wide: go.Figure, narrow: go.Figure, name: str, *, alt: str) -> list
             break
         key = name if shape == "wide" else f"{name}-narrow"
         with st.container(key=f"{shape}_{name}"):
-            marks = clicked(
-                figures.chart(
-                    figure,
-                    key,
-                    alt=alt,
-                    twin=shape == "narrow",
-                    on_select="rerun",
-                    selection_mode="points",
-                )
+            event = figures.chart(
+                figure,
+                key,
+                alt=alt,
+                twin=shape == "narrow",
+                on_select="rerun",
+                selection_mode="points",
             )
+        marks = _placed(event)
         found += marks if is_new(marks, key) else []
     return found
 
@@ -76,6 +74,11 @@ def dotted(
 def heatmap(figure: go.Figure, name: str, key: clickable.Place, *, alt: str) -> None:
     """`chart` of a figure whose heat maps have cells of runs: `key` gives the run of each cell."""
     chart(clickable.selectable(figure, key), name, alt=alt)
+
+
+def _placed(event: Any) -> list[list[Any]]:
+    """With their places, so that another mark of the same run is a new selection, too."""
+    return [[*found, *place] for found, *place in _marks(event)]
 
 
 def clicked(event: Any) -> list[list[Any]]:

@@ -18,6 +18,7 @@ _NUMBER = re.compile(r"(?:[\d\s.,+−<>±×%()e–-]|points?|less|nats|MB)*")
 _DIGIT = re.compile(r"\d")
 # pixels: of a character in a cell, in a head, and of what stands around a text
 _CELL, _HEAD, _SIDES = 5.6, 5.0, 17.0
+WIDEST = 300  # that a column of texts asks for
 
 
 def numeric(column: pd.Series) -> bool:
@@ -46,16 +47,16 @@ def text_width(frame: pd.DataFrame, name: str) -> int:
     Streamlit by itself measures the first lines alone, and gives more than needed.
     """
     most = max(map(len, map(str, frame[name])), default=0)
-    return round(_SIDES + max(_CELL * most, _HEAD * len(name)))
+    return round(_SIDES + max(_CELL * most, _HEAD * len(str(name))))
 
 
 def aligned(frame: pd.DataFrame, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """`column_config` for `st.dataframe(frame, ...)`: `settings` by column, with every column of
-    numbers on the right.
+    numbers on the right and texts of up to fifty letters uncut.
     """
-    given = dict(settings or {})
-    return given | {
-        name: {**(given.get(name) or {}), "alignment": "right"}
-        for name in frame.columns
-        if numeric(frame[name])
-    }
+    given, made = dict(settings or {}), {}
+    for name in frame.columns:
+        wide = min(text_width(frame, name), WIDEST)
+        look = {"alignment": "right"} if numeric(frame[name]) else {"width": wide}
+        made[name] = look | {key: each for key, each in (given.get(name) or {}).items() if each}
+    return given | made

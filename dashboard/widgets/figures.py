@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard import access, assets, theme
 from dashboard.report import render
 from dashboard.text.labels import MISSING
-from dashboard.widgets import course, presenting
+from dashboard.widgets import columns, course, presenting
 from mucore.export import tables
 
 # The column is as high as its neighbour, so the container's frame has a way to go in it; `top`
@@ -77,7 +77,8 @@ def numbers(
     if presenting.on():
         return  # a room sees the figure alone
     with st.expander(f"Numbers: {of}" if of else "Numbers", icon=":material/table_rows:"):
-        st.dataframe(frame, hide_index=True, placeholder=MISSING)
+        config = columns.aligned(frame)
+        st.dataframe(frame, hide_index=True, placeholder=MISSING, column_config=config)
         with st.container(horizontal=True, gap="small"):
             for label, mime, make in _downloads(frame, figure):
                 st.download_button(

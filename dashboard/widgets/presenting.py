@@ -74,7 +74,7 @@ def slide(name: str, *, alt: str | None = None, rest: str = "", notes: str = "")
         if notes:
             with (
                 st.container(key=f"notes-{name}"),
-                st.expander("Notes for the speaker", icon=":material/speaker_notes:"),
+                st.expander("Notes (N)", icon=":material/speaker_notes:"),
             ):
                 st.markdown(notes)
 

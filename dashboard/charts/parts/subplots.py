@@ -23,6 +23,13 @@ def figure(*, dark: bool, size: int = 13, **layout: Any) -> go.Figure:
     return made
 
 
+def row(count: int, stacked: bool, gap: float) -> dict[str, Any]:
+    """`layout` of panels side by side with a `gap` between, or below each other for a phone."""
+    if stacked:
+        return {"rows": count, "cols": 1, "vertical_spacing": 0.5 / max(count, 2)}
+    return {"cols": count, "horizontal_spacing": gap, "shared_yaxes": True}
+
+
 def _font(size: int, dark: bool) -> dict[str, Any]:
     return {"size": size, "color": theme.ground(dark).text}
 

@@ -68,8 +68,9 @@ class Measure:
     @property
     def axis(self) -> str:
         """The title of an axis, with unit and direction."""
-        what = f"{self.short} gap to Retrain, either way" if self.gap else self.short
-        head = f"{what}, {self.unit_name}" if self.unit_name else what
+        if self.gap:
+            return f"{self.short}: absolute gap to Retrain, {self.unit_name}"
+        head = f"{self.short}, {self.unit_name}" if self.unit_name else self.short
         return f"{head}{' (log)' if self.log else ''}: {'more' if self.high else 'less'} is better"
 
     def text(self, score: float | None) -> str:

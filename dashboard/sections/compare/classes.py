@@ -7,6 +7,7 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.charts import class_accuracy, class_gaps
+from dashboard.charts.parts import clickable
 from dashboard.frames import NOISE
 from dashboard.frames import budget as budget_frames
 from dashboard.frames import compare as compare_frames
@@ -34,14 +35,15 @@ def show(chosen: Chosen) -> None:
         return
     halves = class_accuracy.retrains_apart(retrains(chosen), chosen.class_names, split=split)
     shown = found.rename(index=chosen.titles)
-    figure = class_gaps.draw(shown, halves, split, dark=state.dark())
-    keys = ["", *found.index] if len(halves) else [*found.index]
-    clicks.heatmap(
-        figure,
-        "class_gaps",
-        lambda _, row, __: keys[row],
-        alt=class_gaps.alt_text(shown, halves, split),
+    figure, narrow = (
+        class_gaps.draw(shown, halves, split, dark=state.dark(), stacked=stacked)
+        for stacked in (False, True)
     )
+    keys = ["", *found.index] if len(halves) else [*found.index]
+    clickable.selectable(figure, lambda _, row, __: keys[row])
+    clickable.selectable(narrow, lambda _, __, column: keys[column])
+    alt = class_gaps.alt_text(shown, halves, split)
+    clicks.open_run(clicks.stacking(figure, narrow, "class_gaps", alt=alt))
     alone = [chosen.titles[key] for key, base in chosen.retrains.items() if base is None]
     if alone:
         st.caption(escape(f"No Retrain of the same training seed: {', '.join(alone)}."))

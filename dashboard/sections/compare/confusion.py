@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard import state
 from dashboard.charts import confusion
+from dashboard.charts.parts import clickable
 from dashboard.sections.compare.selection import Chosen, pick_split
 from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.links import anew
@@ -65,8 +66,14 @@ def show(chosen: Chosen) -> None:
         if compared and base:
             cells -= confusion.shares(base.confusion[split], chosen.class_names)
         panels[chosen.titles[key]] = cells
-    figure = confusion.draw(panels, difference=compared, dark=state.dark())
     alt = confusion.alt_text(panels, difference=compared)
-    clicks.heatmap(figure, "confusion", lambda panel, _, __: pair[panel], alt=alt)
+    figure, narrow = (
+        clickable.selectable(
+            confusion.draw(panels, difference=compared, dark=state.dark(), stacked=stacked),
+            lambda panel, _, __: pair[panel],
+        )
+        for stacked in (False, True)
+    )
+    clicks.open_run(clicks.stacking(figure, narrow, "confusion", alt=alt))
     numbers = pd.concat(panels, names=["Run", "True"]).round(2).dropna().reset_index()
     figures.numbers(numbers, f"confusion-{split}", figure)

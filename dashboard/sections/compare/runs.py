@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen
-from dashboard.widgets import clicks, run_filters
+from dashboard.widgets import clicks, columns, run_filters
 from dashboard.widgets.markdown import metric_help
 from mucore.verdicts import nearest
 
@@ -88,14 +88,11 @@ def show(chosen: Chosen) -> None:
         "To Retrain, in points: the mean over the metrics that decide, and over "
         "the seeds of the method."
     )
-    settings = {
-        name: st.column_config.Column(help=text, alignment="right")
-        for name, text in help_of.items()
-    }
+    settings = {name: st.column_config.Column(help=text) for name, text in help_of.items()}
     event = st.dataframe(
         frame,
         hide_index=True,
-        column_config=settings,
+        column_config=columns.aligned(frame, settings),
         key="runs_table",
         on_select="rerun",
         selection_mode="single-row",

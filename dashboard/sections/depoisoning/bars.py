@@ -16,11 +16,11 @@ from dashboard.widgets import clicks
 AXIS: Final = "% of images; dashed: Retrain"
 TITLES: Final = {
     ("label_flip", "ta"): "Test accuracy (TA)",
-    ("label_flip", "fa"): "Attack success (FA)",
+    ("label_flip", "fa"): "Attack success, ASR (FA)",
     ("label_flip", "fa_true"): "FA on true labels",
     ("label_flip", "ta_flipped"): "TA of flipped classes",
     ("backdoor", "ta"): "Clean accuracy (TA)",
-    ("backdoor", "asr"): "Attack success (ASR)",
+    ("backdoor", "asr"): "Attack success rate (ASR)",
     ("backdoor", "asr_others"): "ASR, target class left out",
 }
 

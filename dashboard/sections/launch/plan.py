@@ -91,10 +91,12 @@ def plan_of(content: dict[str, Any], models: dict[str, Any]) -> Plan | None:
 
 def summary(plan: Plan | None, content: dict[str, Any], models: dict[str, Any]) -> None:
     """The column on the right: what will happen, and the button."""
+    default = default_name(content, models)
     st.subheader("What this comes to", anchor=False)
     allowed = True if plan is None else show(plan)
     ready = plan is not None and allowed and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
+    st.caption(escape(default))  # what the button starts
     pressed = st.button(
         f"Start {units.count(left, 'run')}" if left else "Save" if ready else "Start",
         type="primary",
@@ -103,7 +105,6 @@ def summary(plan: Plan | None, content: dict[str, Any], models: dict[str, Any]) 
         width="stretch",
         key="start",
     )
-    default = default_name(content, models)
     with st.expander("Name and note", icon=":material/label:"):
         name = st.text_input("Name", placeholder=default, key="name", max_chars=120)
         note = st.text_input(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -16,11 +18,17 @@ def show(card: MethodCard, runs: pd.DataFrame) -> None:
     values = data.metric_values(method=card.id)
     rows = frames.method_settings(runs, values, method=card.id, judged=data.judged(runs))
     info = cost_distance.cost_distance_info(rows)
+    # of a mark's setting the scenario and its amount, in full under the cursor
+    dots = [
+        replace(dot, title=dot.title.partition(",")[0], told=f"{dot.title}<br>{dot.told}")
+        for dot in info.dots
+    ]
+    info = replace(info, dots=tuple(dots))
     figure = None
     if info.dots:
         header.verdict_bar(rows)
         figure = cost_distance.draw(
-            info, dark=state.dark(), selected=state.param("run"), most=6, height=440
+            info, dark=state.dark(), selected=state.param("run"), most=10, height=440
         )
         clicks.chart(figure, "method_settings", alt=cost_distance.alt_text(info))
         st.caption("A mark is one setting. Hollow: an indication.")

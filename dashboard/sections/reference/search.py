@@ -32,8 +32,8 @@ def show(card: MethodCard) -> None:
     one = next(each for each in searches if each.id == name)
     header.answer(frames.sentence(one))
     st.caption(
-        "Each mark is one setting, the first the authors'; the line is the best so far. Height: "
-        "share of the verdict's margin on validation data, mean of three seeds."
+        "Each mark is one setting, the first the authors'; the line is the best so far. On "
+        "validation data; below 1 a setting passes."
     )
     info = search_progress.search_progress_info(one)
     figure = search_progress.draw(info, dark=state.dark())

@@ -17,7 +17,7 @@ MEASURES: Final = two_metrics.Measures(
     x="cka",
     y="gain",
     across="CKA of the two encoders, 1 is the same",
-    up="AGL gained by changing all layers",
+    up="AGL (agreement with Retrain): gain from all layers",
 )
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard import frames, state
 from dashboard.charts import layer_heatmap
 from dashboard.frames import representation as computed
-from dashboard.widgets import figures, messages
+from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.background_analysis import analysed
 
 
@@ -52,6 +52,10 @@ def show(rows: tuple[frames.Row, ...], runs: pd.DataFrame) -> None:
     value = analysed("layers", {"key": key, "split": split}, "Compare the layers", 15)
     if value is None:
         return
-    figure = layer_heatmap.draw(value, chosen.title, dark=state.dark())
-    figures.chart(figure, "layer_heatmap", alt=layer_heatmap.alt_text(value, chosen.title))
+    figure, narrow = (
+        layer_heatmap.draw(value, chosen.title, dark=state.dark(), stacked=stacked)
+        for stacked in (False, True)
+    )
+    alt = layer_heatmap.alt_text(value, chosen.title)
+    clicks.stacking(figure, narrow, "layer_heatmap", alt=alt)
     figures.numbers(layer_heatmap.diagonals(value), "layers", figure)

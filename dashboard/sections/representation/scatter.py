@@ -13,7 +13,7 @@ from dashboard import data, frames, state
 from dashboard.charts import two_metrics
 from dashboard.charts.two_metrics import Measures, Places
 from dashboard.frames import representation as computed
-from dashboard.widgets import clicks, figures, messages
+from dashboard.widgets import clicks, columns, figures, header, messages
 from mucore import titles
 
 MEASURES: Final = {
@@ -31,6 +31,7 @@ LOOK: Final[Mapping[str, Any]] = {"label_visibility": "collapsed", "width": 190}
 
 
 def show(rows: tuple[frames.Row, ...], everything: pd.DataFrame, dataset: str, split: str) -> None:
+    answer = st.container()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         chosen = pick_measures()
         if chosen in ("cka", "gap"):
@@ -57,13 +58,16 @@ def show(rows: tuple[frames.Row, ...], everything: pd.DataFrame, dataset: str, s
         look: dict[str, Any] = {"dark": state.dark(), "selected": state.params("run")}
         figure = two_metrics.draw(rows, places, measures, **look)
         clicks.chart(figure, "cka_scatter", alt=two_metrics.alt_text(rows, places, measures))
+    if chosen == "cka" and (sentence := computed.most_alike(rows, split)):
+        with answer:
+            header.answer(sentence)
     table = computed.table(rows, split, paper)
-    numbers = table.select_dtypes("float").columns
+    numbers, three = table.select_dtypes("float"), st.column_config.NumberColumn(format="%.3f")
     with right, st.container(key="beside"):
         st.dataframe(
             table,
             hide_index=True,
-            column_config=dict.fromkeys(numbers, st.column_config.NumberColumn(format="%.3f")),
+            column_config=columns.aligned(table, dict.fromkeys(numbers, three)),
             height=480,
             key="measures",
         )

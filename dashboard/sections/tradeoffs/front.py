@@ -90,17 +90,12 @@ def scores(
 def show_table(found: Front, scored: pd.DataFrame) -> pd.DataFrame:
     """A line a method; a click opens its first run."""
     frame = tradeoffs_frames.front_frame(found, scored)
-    # The columns of text take what they need, so that none is cut; heads of numbers are short for
-    # it.
     help_of = {tradeoffs_frames.goal_head(goal): metric_help(goal.id) for goal in found.goals}
     help_of[tradeoffs_frames.DISTANCE_HEAD] = DISTANCE_MEANING
     settings = {
         name: st.column_config.Column(name.removesuffix(" (points)"), help=text)
         for name, text in help_of.items()
     }
-    settings["Method"] = st.column_config.Column(width=140)
-    settings["Verdict"] = st.column_config.Column(width=125)
-    settings["Beaten by"] = st.column_config.Column(width=190)
     event = st.dataframe(
         frame,
         hide_index=True,

@@ -181,12 +181,12 @@ def test_the_largest_poison_size_is_drawn_unless_another_is_chosen(home):
     at = opened()
     assert not at.exception and "This attack hardly worked" not in words_on(at)
     wide, narrow = figures(at)
-    assert marks(wide, "Attack success (FA)") == marks(narrow, "Attack success (FA)")
-    assert marks(wide, "Attack success (FA)") == pytest.approx(
+    assert marks(wide, "Attack success, ASR (FA)") == marks(narrow, "Attack success, ASR (FA)")
+    assert marks(wide, "Attack success, ASR (FA)") == pytest.approx(
         {"Original": 80.0, "Retrain": 2.0, "SCRUB": 4.0, "Fine-tune": 50.0, "SSD": 2.0}
     )
     few = opened(size="60")
-    assert marks(figures(few)[0], "Attack success (FA)")["Original"] == pytest.approx(5.0)
+    assert marks(figures(few)[0], "Attack success, ASR (FA)")["Original"] == pytest.approx(5.0)
     assert "This attack hardly worked" in words_on(few)
 
 
