@@ -45,7 +45,7 @@ def chosen(top: DeltaGenerator, question: str) -> pd.DataFrame:
     runs = data.unlearning_runs()
     if runs.empty:
         with top:
-            messages.no_results(question, "One number of each method against Retrain's.")
+            messages.no_results(question, "Each method's number against Retrain's.")
         return runs
     runs = run_filters.pick_runs(runs, first=run_filters.OPENS_ON)
     if runs.empty:

@@ -59,7 +59,7 @@ HOW = {
     ),
     "requests": (
         "Requests that came one after another. A line from left to right: the accuracy on one "
-        "request's samples before it, after it, and after each later request. Retrain's stands in "
+        "request's samples before it, after it, and after each later request. Retrain's is in "
         "brackets."
     ),
     "replay": (

@@ -77,7 +77,7 @@ def page() -> None:
 
 def show_empty(nothing: bool) -> None:
     messages.empty(
-        ("There are no results yet. " if nothing else "No run has forgotten persons yet. ")
+        ("There are no results yet. " if nothing else "There are no results on persons yet. ")
         + "The drawn faces come with the program and need no licence; a first comparison takes "
         "a few minutes on a laptop.",
         "Launch a comparison",

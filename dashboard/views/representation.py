@@ -45,7 +45,7 @@ HOW = {
     "last": (
         "Each method ran twice: on all layers, and on the classifier alone.",
         "**AGL**: agreement with Retrain in answers, 1 is Retrain; up: what all layers gain.",
-        "At the lower right both came to the same: the encoder was left as it was.",
+        "At the lower right both give the same result: the encoder hardly changed.",
     ),
 }
 

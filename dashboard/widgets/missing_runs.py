@@ -64,7 +64,7 @@ def missing_seeds(judged: Judged, needed: int) -> None:
         key="missing_seeds",
         icon=":material/play_arrow:",
         help="The method, Original and Retrain on further training seeds, into your own results; "
-        "at the present spread the word can then be shown.",
+        "at the present spread the verdict can then be shown.",
     ):
         name = f"{labels.method_names(judged.method)[0]} · further seeds"
         launch(plan, data.own_store(), name=name)

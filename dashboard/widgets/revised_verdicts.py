@@ -33,7 +33,7 @@ def notice(source: data.Source, runs: pd.DataFrame) -> None:
             f"{shown} are shown and {len(forgot) - shown} are indications."
         )
         with st.container(horizontal=True, gap="medium"):
-            link("glossary", "What the words mean", icon=":material/menu_book:", kind="verdict")
+            link("glossary", "What the verdicts mean", icon=":material/menu_book:", kind="verdict")
             if st.button("Got it", key="seen_verdicts", icon=":material/check:"):
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 write(mark, b"")

@@ -56,7 +56,7 @@ def how_to_read(runs: pd.DataFrame) -> str:
             escape(f"{labels.setup_text(runs.iloc[0])}."),
             "**Efficacy**: one over the information (squared gradients) that the weights hold of "
             "the forget set. **Bound**: the same from one gradient, always higher.",
-            "**Retrain's value is the goal**: lower is no gain, a damaged model has large "
+            "**Retrain's value is the goal**: lower is no gain: a damaged model has large "
             "gradients everywhere.",
             "**Grey area**: 95 % band of Retrains of other seeds. **Hollow**: an indication.",
             "After Becker & Liebig, 2022. Click a mark for its run.",

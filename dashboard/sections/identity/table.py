@@ -23,7 +23,7 @@ def show(rows: Sequence[Row], dataset: str) -> pd.DataFrame:
         st.caption(
             escape(
                 f"{identity_frames.TABLES[name].setting}, ResNet-18, as printed by Choi and Na. "
-                "CF-3 stands beside CF-k, NegGrad beside gradient ascent, the second stage of "
+                "CF-3 is shown beside CF-k, NegGrad beside gradient ascent, the second stage of "
                 "UNSIR beside UNSIR."
             )
         )

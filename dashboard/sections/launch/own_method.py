@@ -180,7 +180,7 @@ def _written_here() -> None:
         )
     with actions, st.container(horizontal=True, gap="small"):
         with st.popover("Open it above", icon=":material/edit:", key="open_method_question"):
-            st.markdown("What stands in the field now goes.")
+            st.markdown("This replaces the code in the field.")
             st.button("Replace it", key="open_method", type="primary", on_click=_open, args=(name,))
         if name in here:
             with st.popover("Delete", icon=":material/delete:", key="delete_method_question"):

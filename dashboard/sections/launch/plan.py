@@ -112,7 +112,7 @@ def summary(plan: Plan | None, content: dict[str, Any], models: dict[str, Any]) 
             placeholder="What is it for? #tag",
             key="note",
             max_chars=2000,
-            help="Words that begin with # are tags, by which pages filter.",
+            help="Words that begin with # become tags that pages filter by.",
         )
     if pressed and plan is not None:
         start(plan, name.strip() or default, note.strip())

@@ -56,7 +56,7 @@ def how_to_read(runs: pd.DataFrame) -> str:
             "**Grey cross**: on half of the runs or more the attack cannot tell retained from test "
             "samples, so its number is no evidence.",
             "**Grey area**: 95 % band of Retrains of other seeds. **Hollow**: an indication.",
-            "Attacks as in MUBox, whose numbers stand in Results. Click a mark for its run.",
+            "Attacks as in MUBox, whose numbers are in Results. Click a mark for its run.",
         ]
     )
 

@@ -42,7 +42,7 @@ def show(top: DeltaGenerator, chips: DeltaGenerator, beside: DeltaGenerator) -> 
     if found is None:
         with top:
             header.header(QUESTION, "The chosen methods have no experiment together.", source)
-        messages.empty("Choose one method at least.", "See the results", "results")
+        messages.empty("Choose at least one method.", "See the results", "results")
         return
     used = runs[runs["key"].isin(found.keys)]
     with top:

@@ -52,7 +52,7 @@ def show(top: st.delta_generator.DeltaGenerator) -> None:
     show_findings(by_id[name])
     figures.numbers(papers.frame(by_id[name]), f"papers-{name}")
     st.subheader("Newer papers", anchor=False)
-    st.caption("Their printed tables stand beside our results where the scenario is the same.")
+    st.caption("Their printed tables are shown beside our results where the scenario is the same.")
     for each in NEWER:
         show_newer(each)
     provenance(runs)
@@ -109,7 +109,7 @@ def show_findings(paper: Paper) -> None:
         with st.container(gap=None):
             st.markdown(f"**{name}** {escape(sentence)}")
             st.caption(escape(said))
-    st.caption("From docs/fidelity.md, which says on which data, model and seeds our side rests.")
+    st.caption("From docs/fidelity.md, which lists the data, model and seeds behind our numbers.")
 
 
 def show_newer(paper: Newer) -> None:

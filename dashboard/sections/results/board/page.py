@@ -23,7 +23,7 @@ HOW = """A suite is a frozen list of tasks. Its verdicts rest on the Retrains of
 table on all there are, so the two may differ.  
 **Distance**: gaps to Retrain in units of how far two Retrains are apart.  
 **Work**: samples read, as a share of Retrain's.  
-**?**: more seeds may change the word."""
+**?**: more seeds may change the verdict."""
 EVERY = "all"
 
 
