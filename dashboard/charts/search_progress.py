@@ -78,7 +78,7 @@ def draw(info: SearchProgressInfo, *, dark: bool) -> go.Figure:
             )
     figure.update_xaxes(title="Setting", tickformat="d", range=[0, len(tried) + 1])
     figure.update_yaxes(
-        title="Verdict's margin used, 1 is all of it (log)",
+        title="Verdict's margin used (log)",
         type="log",
         tickvals=TICKS,
         ticktext=[f"{value:g}" for value in TICKS],

@@ -17,7 +17,7 @@ import pandas as pd
 _NUMBER = re.compile(r"(?:[\d\s.,+−<>±×%()e–-]|points?|less|nats|MB)*")
 _DIGIT = re.compile(r"\d")
 # pixels: of a character in a cell, in a head, and of what stands around a text
-_CELL, _HEAD, _SIDES = 5.6, 5.0, 17.0
+_CELL, _HEAD, _SIDES = 6.1, 5.0, 18.0
 WIDEST = 300  # that a column of texts asks for
 
 

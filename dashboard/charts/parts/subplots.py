@@ -26,7 +26,7 @@ def figure(*, dark: bool, size: int = 13, **layout: Any) -> go.Figure:
 def row(count: int, stacked: bool, gap: float) -> dict[str, Any]:
     """`layout` of panels side by side with a `gap` between, or below each other for a phone."""
     if stacked:
-        return {"rows": count, "cols": 1, "vertical_spacing": 0.5 / max(count, 2)}
+        return {"rows": count, "cols": 1, "vertical_spacing": 0.36 / max(count, 2)}
     return {"cols": count, "horizontal_spacing": gap, "shared_yaxes": True}
 
 

@@ -96,9 +96,10 @@ def summary(plan: Plan | None, content: dict[str, Any], models: dict[str, Any]) 
     allowed = True if plan is None else show(plan)
     ready = plan is not None and allowed and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
+    many = units.count(len({one["id"] for one in content["methods"]}), "method")
     st.caption(escape(default))  # what the button starts
     pressed = st.button(
-        f"Start {units.count(left, 'run')}" if left else "Save" if ready else "Start",
+        f"Start {units.count(left, 'run')}: {many}" if left else "Save" if ready else "Start",
         type="primary",
         icon=":material/play_arrow:",
         disabled=not ready,

@@ -28,12 +28,14 @@ def show(card: MethodCard) -> None:
         link("launch", "Search settings", icon=":material/manage_search:", methods=card.id)
         return
     titles = {one.id: one.title for one in searches}
+    short = {name: title.partition(" on ")[0] for name, title in titles.items()}
+    titles = short if len({*short.values()}) == len(short) else titles
     name = state.segmented("Task", "searched", list(titles), format_func=lambda each: titles[each])
     one = next(each for each in searches if each.id == name)
     header.answer(frames.sentence(one))
     st.caption(
-        "Each mark is one setting, the first the authors'; the line is the best so far. On "
-        "validation data; below 1 a setting passes."
+        f"{one.title}, validation data. Each mark is one setting, the first the authors'; the "
+        "line is the best so far. Below 1 a setting passes."
     )
     info = search_progress.search_progress_info(one)
     figure = search_progress.draw(info, dark=state.dark())

@@ -63,9 +63,9 @@ def test_methods_that_do_not_go_with_a_scenario_are_named_with_their_reason():
 def test_scenarios_can_be_requests_one_after_another():
     query = {"scenarios": ["one_class", "random_classes"], "methods": ["finetune", "amnesiac"]}
     apart, sequence = opened(**query), opened(**query, sequence="1")
-    assert apart.button(key="start").label == "Start 9 runs"
+    assert apart.button(key="start").label.startswith("Start 9 runs")
     # amnesiac serves the first request only
-    assert sequence.button(key="start").label == "Start 8 runs"
+    assert sequence.button(key="start").label.startswith("Start 8 runs")
     assert tells(words_on(sequence), catalog.method("amnesiac").title, "first request")
     assert not tells(words_on(apart), "first request")
     assert not any(

@@ -37,8 +37,8 @@ def test_what_is_launched_has_noise_scopes_and_every_combination(home: Path):
         "sweep.scrub.msteps": "1,2,3",
     }
     at = opened(noise="0,0.1", scopes=["all", "classifier"], methods=["scrub", "finetune"], **sweep)
-    assert (
-        at.button(key="start").label == "Start 31 runs"
+    assert at.button(key="start").label.startswith(
+        "Start 31 runs"
     )  # training, Original, Retrain; 2 noises by 2 scopes for finetune and six times for SCRUB
     at.button(key="start").click().run()
     with open_store(home) as store:
@@ -67,9 +67,9 @@ def test_methods_that_cannot_be_confined_are_named_before_anything_starts():
     )
     words = words_on(both)
     # training; twice Original, Retrain, SSD, Fine-tune and that on the classifier
-    assert both.button(key="start").label == "Start 11 runs"
+    assert both.button(key="start").label.startswith("Start 11 runs")
     # of two scenarios
     reason = catalog.method("ssd").not_confinable
     assert words.count(reason) == 1 and tells(words, "SSD", "classifier", reason)
     alone = opened(scopes=["classifier"], methods=["ssd"])
-    assert alone.button(key="start").label == "Start 3 runs"
+    assert alone.button(key="start").label.startswith("Start 3 runs")
