@@ -32,7 +32,7 @@ FILES: Final = {
     "retrained": ("Retrain", "Trained without the samples. Three or more make a firm verdict."),
 }
 LISTS: Final = ("npy", "npz", "txt", "csv", "json", "pt")
-PIXELS: Final = {"": "Recognise", "mucore": "mucore's", "0..1": "0 to 1", "-1..1": "−1 to 1"}
+PIXELS: Final = {"": "Detect", "mucore": "mucore's", "0..1": "0 to 1", "-1..1": "−1 to 1"}
 WORK, JUDGED = "judging", "judged"
 
 
@@ -114,7 +114,7 @@ def _form() -> None:
             disabled=bool(lacking or fields.problems()),
         )
         if lacking:
-            st.caption(f"Still open: {', '.join(lacking)}.")
+            st.caption(f"Still to fill in: {', '.join(lacking)}.")
     if pressed:
         state.set_ticket("judge_failed", None)
         with messages.kept("judge_failed"):
