@@ -19,6 +19,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 import streamlit as st
+from mucore.suite.stored import board_of
 
 from dashboard import access, state
 from mucore import analysis as analyses
@@ -46,7 +47,6 @@ from mucore.store.results import Filters
 from mucore.store.rows import Comparison, Result
 from mucore.suite.board import Board
 from mucore.suite.description import load
-from mucore.suite.stored import board_of
 from mucore.userfiles import doors
 from mucore.verdicts import Judged, Run, Word, judge, runs_of
 
