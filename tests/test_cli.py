@@ -220,7 +220,6 @@ WRONG = {
     "jobs --home": "--home needs a folder",
     "--home= jobs": "--home needs a folder",
     "bench --quick --write": "not written down",
-    "bench --gpu --peers": "--gpu and --peers",
 }
 
 

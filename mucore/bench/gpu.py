@@ -16,13 +16,14 @@ import torch
 
 from mucore import training
 from mucore.bench import page
-from mucore.bench.page import Line
-from mucore.bench.runs import bare_rate, class_run, measure
+from mucore.bench.page import Line, bare_rate
 from mucore.engine.run import Run
 from mucore.errors import BadValue
+from mucore.runner.execute import unlearn_recorded
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, make_recipe
+from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
+from mucore.userfiles import datasets
 
 SHARE_OF_BARE = 0.9
 # One of each kind, those that read the retain set among them.
@@ -48,8 +49,17 @@ class Size:
     epochs: int
 
     def spec(self, dataset: str, method: str, *, precision: str, epochs: int) -> RunSpec:
+        """A run in which a method forgets the first class, with the authors' parameters."""
         changes = {"epochs": epochs, "batch_size": self.batch, "precision": precision}
-        return class_run(dataset, self.model, make_recipe("standard", changes), method)
+        return make_spec(
+            dataset=dataset,
+            data_hash=datasets.data_hash(dataset),
+            model=self.model,
+            recipe=make_recipe("standard", changes),
+            scenario="class_wise",
+            scenario_parameters={"class_ids": (0,)},
+            method=method,
+        )
 
 
 FULL = Size(50_000, 32, "resnet18", 128, 10)
@@ -129,6 +139,21 @@ def against_retrain(size: Size, dataset: str, session: Session) -> list[Line]:
         share = f"{run.cost.seconds / retrain:.3f} of Retrain, {run.cost.seconds:.2f} s"
         lines.append(Line(method, f"{share}, {run.status}, {_gib(run)}"))
     return lines
+
+
+def measure(spec: RunSpec, session: Session) -> Run:
+    """A run of a method or of Retrain, with what it cost. The original, the forget set and the
+    training records are there before the clock starts, as they are for a run of the queue.
+    """
+    original, _ = session.original(spec)
+    run = session.run(spec, spec.training_seed)
+    forget = session.forget_set(spec, original, run)
+    data = session.unlearning_data(spec, forget)
+    if spec.method == "retrain":
+        training.retrain(spec, run, session.splits(spec), data.retain)
+    else:
+        unlearn_recorded(spec, session, original, forget, data, run)
+    return run
 
 
 def _gib(run: Run) -> str:

@@ -1,4 +1,6 @@
-"""Figures beside what was promised, on the screen and in docs/benchmarks.md."""
+"""Figures beside what was promised, on the screen and in docs/benchmarks.md, and the bare loop that
+training is compared with.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import torch
+from torch import nn
 
+from mucore import training
 from mucore.engine.device import describe, resolve_device
+from mucore.runner.session import Session
+from mucore.spec import RunSpec
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -79,3 +85,37 @@ def put_section(text: str) -> None:
     }
     sections[text.partition("\n")[0]] = text
     PAGE.write_text("\n".join(f"{part.strip()}\n" for part in sections.values()), encoding="utf-8")
+
+
+def bare_rate(session: Session, spec: RunSpec) -> float:
+    """Images a second of plain SGD steps on one random batch that stays on the device, in the
+    precision and the layout of the recipe, over one pass of the training set: what remains of a
+    training when loading, augmentation, counting and progress cost nothing.
+    """
+    splits, recipe = session.splits(spec), spec.recipe
+    model = training.fresh_model(spec, splits, 0).to(session.device).train()
+    optimizer = torch.optim.SGD(
+        model.parameters(),
+        recipe.lr,
+        recipe.momentum,
+        nesterov=recipe.nesterov,
+        weight_decay=recipe.weight_decay,
+    )
+    size, classes = recipe.batch_size, len(splits.class_names)
+    x = torch.randn((size, *splits.train.pixels.shape[1:])).to(session.device)
+    y = torch.randint(classes, (size,)).to(session.device)
+    run = session.run(spec, 0)
+
+    def steps(count: int) -> None:
+        for _ in range(count):
+            optimizer.zero_grad(set_to_none=True)
+            with run.autocast():
+                loss = nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+
+    count = max(10, round(len(splits.train.ids) / size))
+    steps(3)  # the first steps allocate and choose kernels
+    with run.clock():
+        steps(count)
+    return count * size / run.cost.seconds

@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from mucore.bench import page
-from mucore.bench.page import Line
-from mucore.bench.runs import bare_rate
+from mucore.bench.page import Line, bare_rate
 from mucore.errors import MucoreError
 from mucore.metrics import cost
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan

@@ -7,29 +7,20 @@ from mucore.errors import BadValue
 
 
 def bench(
-    *,
-    gpu: bool = False,
-    peers: bool = False,
-    quick: bool = False,
-    write: bool = False,
-    device: Device = "auto",
+    *, gpu: bool = False, quick: bool = False, write: bool = False, device: Device = "auto"
 ) -> int:
     """Measure the speed that the project promises: training, evaluation, store, start of the
-    command line. Or, by a flag, something else.
+    command line. Or, with --gpu, training and ten methods on a CUDA GPU.
 
     Parameters
     ----------
     gpu
         Training and ten methods on a CUDA GPU.
-    peers
-        Methods beside torchunlearn's, where it is installed.
     quick
         Tiny data: a check of the script, not figures to quote.
     write
         Write docs/benchmarks.md.
     """
-    if gpu and peers:
-        raise BadValue("One thing is measured at a time, but got --gpu and --peers.")
     if quick and write:
         raise BadValue(
             "The quick figures say nothing about speed, so they are not written down. Leave "
@@ -37,8 +28,6 @@ def bench(
         )
     if gpu:
         from mucore.bench.gpu import benchmark_gpu as measured
-    elif peers:
-        from mucore.bench.peers import benchmark_peers as measured
     else:
         from mucore.bench.promises import benchmark as measured
     return 0 if measured(quick=quick, write=write, device=device) else FAILED

@@ -17,8 +17,6 @@ def say_refused(plan: Plan, *, every: bool = False) -> None:
     """Warn of combinations that were asked for and cannot run. Raises `BadValue` for a method that
     has no run at all, unless `every` method was asked for.
     """
-    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
-        warn(f"Left out: {reason}")
     planned = {spec.method for spec in plan.specs}
     never = dict.fromkeys(each.method for each in plan.refused if each.method not in planned)
     if never and not every:
@@ -26,6 +24,8 @@ def say_refused(plan: Plan, *, every: bool = False) -> None:
             f"{' and '.join(never)} runs in none of the chosen scenarios and scopes. Choose "
             "others, or all methods to leave it out."
         )
+    for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
+        warn(f"Left out: {reason}")
 
 
 def queue(
