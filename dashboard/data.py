@@ -19,7 +19,6 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 import streamlit as st
-from mucore.suite.stored import board_of
 
 from dashboard import access, state
 from mucore import analysis as analyses
@@ -45,7 +44,7 @@ from mucore.store import (
 )
 from mucore.store.results import Filters
 from mucore.store.rows import Comparison, Result
-from mucore.suite.board import Board
+from mucore.suite.board import Board, board_of
 from mucore.suite.description import load
 from mucore.userfiles import doors
 from mucore.verdicts import Judged, Run, Word, judge, runs_of
