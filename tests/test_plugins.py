@@ -157,7 +157,6 @@ FIELDS = {
     "footprint=3": "footprint",
     'aliases="m"': "aliases",
     'tasks=("classes",)': "tasks",
-    'tasks=frozenset({"attributes"})': "tasks",
     "search=[]": "search",
     'search={"factor": 3}': "search",
     'search={"speed": Between(0, 1)}': "search",

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from mucore import catalog, printable
+from mucore import catalog
 from mucore.catalog import cards
 from mucore.catalog.cards import Between, MethodCard
 from mucore.catalog.formulas import NAMES, evaluate
@@ -260,11 +260,6 @@ def _problems(card: MethodCard) -> Iterator[str]:
 
     names = [parameter.name for parameter in card.parameters]
     scenarios = [scenario.id for scenario in catalog.scenarios()]
-    for field in ("title", "source", "summary"):
-        text = getattr(card, field)
-        if not text.strip() or printable.mark(text):
-            found = f"{text!r} {printable.mark(text)}"
-            yield f"the card's {field} must be a printable text, but it is {found}"
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", card.id) or card.id == RESERVED:
         yield (
             "the card's id must be a function name of at most 64 small letters, digits and "
@@ -294,10 +289,6 @@ def _problems(card: MethodCard) -> Iterator[str]:
         yield "'training_record' stands in the card's reads where its records name one, and only so"
     if card.scenarios is not None and not card.scenarios_reason:
         yield "the card names scenarios, so scenarios_reason must say why the others are refused"
-    if "classes" not in card.tasks:
-        yield f"the card's tasks must hold 'classes', but they are {sorted(card.tasks)}"
-    if len({*names}) < len(names):
-        yield f"the card's parameters are {', '.join(names)}, of which two have one name"
     if any(parameter.kind == "file" for parameter in card.parameters):
         yield "a parameter of an own method cannot be a file, which would reach it as a hash"
     if any(parameter.scales_with_epochs for parameter in card.parameters) and not card.paper_epochs:

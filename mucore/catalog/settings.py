@@ -41,15 +41,9 @@ def switch(name: str, default: bool, **others: Any) -> Described:
 
 
 def lr(
-    default: float,
-    low: float = 1e-6,
-    high: float = 1.0,
-    *,
-    name: str = "lr",
-    help: str = "Learning rate.",
-    **others: Any,
+    default: float, *, name: str = "lr", help: str = "Learning rate.", **others: Any
 ) -> Parameter:
-    return real(name, default, low, high, log=True, **others)(help)
+    return real(name, default, 1e-6, 1.0, log=True, **others)(help)
 
 
 def epochs(

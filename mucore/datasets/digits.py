@@ -24,7 +24,7 @@ def load(name: str, root: Path) -> Splits:
     assert sizes is not None
     pixels = np.rint(content.images * 255 / LEVELS).astype(np.uint8)
     labels = content.target
-    order = stratified_order(labels, seed=0, purpose="digits")
+    order = stratified_order(labels, purpose="digits")
     train, validation, test = (np.sort(cut) for cut in np.split(order, np.cumsum(sizes)[:2]))
     whole = split_of(x=pixels, y=labels)
     return assemble(

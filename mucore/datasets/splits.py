@@ -212,7 +212,7 @@ def normalisation(pixels: Tensor | FileImages) -> tuple[tuple[float, ...], tuple
     return tuple(means), tuple(stds)
 
 
-def stratified_order(labels: np.ndarray, *, seed: int, purpose: str) -> np.ndarray:
+def stratified_order(labels: np.ndarray, *, purpose: str) -> np.ndarray:
     """An order of all n samples in which every stretch holds the classes in their proportions, to
     within one sample each.
 
@@ -221,7 +221,7 @@ def stratified_order(labels: np.ndarray, *, seed: int, purpose: str) -> np.ndarr
     """
     if labels.ndim == 2:
         labels = np.unique(labels, axis=0, return_inverse=True)[1]
-    order = numpy_rng(seed, purpose).permutation(len(labels))
+    order = numpy_rng(0, purpose).permutation(len(labels))
     place = np.empty(len(labels))
     for number in np.unique(labels):
         mine = order[labels[order] == number]
@@ -229,11 +229,11 @@ def stratified_order(labels: np.ndarray, *, seed: int, purpose: str) -> np.ndarr
     return order[np.argsort(place[order], kind="stable")]
 
 
-def hold_out(labels: np.ndarray, count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted indices (kept, held out) of labels (n,): `count` samples are held out, stratified,
-    drawn by `seed` alone.
+def hold_out(labels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted indices (kept, held out) of labels (n,): `count` samples are held out,
+    stratified, the same ones always.
     """
-    order = stratified_order(labels, seed=seed, purpose="hold_out")
+    order = stratified_order(labels, purpose="hold_out")
     return np.sort(order[count:]), np.sort(order[:count])
 
 
