@@ -77,7 +77,12 @@ def tune(monkeypatch: pytest.MonkeyPatch, **searches: Mapping[str, Any]) -> None
     usual: dict[str, Any] = {"trials": 24, "cap": 1 / 3}
     found = tuple(
         Tuned(
-            *(method, {}, task.dataset, "", task.model, task.preset, task.scenario),
+            method=method,
+            values={},
+            dataset=task.dataset,
+            model=task.model,
+            preset=task.preset,
+            scenario=task.scenario,
             recipe=task.recipe,
             scenario_parameters=task.scenario_parameters,
             **usual | dict(search),

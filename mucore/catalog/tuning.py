@@ -47,26 +47,18 @@ class TuningTask:
     pretrained_hash: str = ""
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """A setting that was found for a method, and the task that it was found for. Fields of the task
-    are those of `TuningTask`; `preset` is what its recipe was made from. `trials` are the settings
-    that its search tried, `cap` the share of Retrain's gradient samples that each might take,
-    `open` says that nothing the method can do costs as little as others may.
+@dataclass(frozen=True, kw_only=True)
+class Tuned(TuningTask):
+    """A setting that was found for a method, and the task that it was found for; `preset` is what
+    its recipe was made from. `trials` are the settings that its search tried, `cap` the share of
+    Retrain's gradient samples that each might take, `open` says that nothing the method can do
+    costs as little as others may.
     """
 
     method: str
     values: Mapping[str, Any]
-    dataset: str
-    data_hash: str
-    model: str
     preset: str
-    scenario: str
     trials: int = 0
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    scenario_parameters: Mapping[str, Any] = field(default_factory=dict)
-    original_hash: str = ""
-    pretrained_hash: str = ""
     cap: float = 0.0
     open: bool = False
 

@@ -70,7 +70,12 @@ def tuned_pack(ran, tiny_folder, tmp_path, monkeypatch):
     monkeypatch.setattr(description, "FOLDER", tiny_folder)
     (task,) = description.load(TINY).tasks
     found = tuning.Tuned(
-        *("finetune", {"lr": 0.02}, task.dataset, "", task.model, task.preset, task.scenario),
+        method="finetune",
+        values={"lr": 0.02},
+        dataset=task.dataset,
+        model=task.model,
+        preset=task.preset,
+        scenario=task.scenario,
         trials=100,
         cap=1 / 3,
         recipe=task.recipe,

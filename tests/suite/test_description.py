@@ -115,7 +115,13 @@ def test_a_line_without_a_tuned_setting_is_missing_and_not_borrowed(monkeypatch)
     task = suite.task("digits", "one_class")
     assert task is not None
     found = lines.tuning.Tuned(
-        *("finetune", {"lr": 0.02}, "digits", "", "mlp", "standard", "one_class", 24),
+        method="finetune",
+        values={"lr": 0.02},
+        dataset=task.dataset,
+        model=task.model,
+        preset=task.preset,
+        scenario=task.scenario,
+        trials=24,
         recipe=task.recipe,
         scenario_parameters=task.scenario_parameters,
     )

@@ -36,9 +36,18 @@ def task_of(scenario="one_class", *, data_hash="", recipe=None, **changes: Any):
 def setting(lr, scenario, dataset="fashion-mnist-10k", model="resnet9-small", **task: Any):
     data_hash = task.pop("data_hash", "")
     whole = task_of(scenario, **task)
-    more = {"recipe": whole.recipe, "scenario_parameters": whole.scenario_parameters}
-    where = (dataset, data_hash, model, "standard", scenario)
-    return Tuned("finetune", {"lr": lr}, *where, trials=24, **more)
+    return Tuned(
+        method="finetune",
+        values={"lr": lr},
+        dataset=dataset,
+        data_hash=data_hash,
+        model=model,
+        preset="standard",
+        scenario=scenario,
+        recipe=whole.recipe,
+        scenario_parameters=whole.scenario_parameters,
+        trials=24,
+    )
 
 
 @pytest.fixture
