@@ -47,7 +47,7 @@ from mucore.store.rows import Comparison, Result
 from mucore.suite.board import Board, board_of
 from mucore.suite.description import load
 from mucore.userfiles import doors
-from mucore.verdicts import Judged, Run, Word, judge, runs_of
+from mucore.verdicts import Judged, Run, Word, judge, looked_at, run_of
 
 DEMO = shipped.DATA / "demo"
 DRAW = shipped.DATA / "draw"  # a few networks to draw for (scripts/make_draw.py)
@@ -422,9 +422,10 @@ def kept(most: int) -> Callable[[Callable[Concatenate[Source, P], T]], Callable[
 @kept(16)
 def _metric_values(where: Source, filters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
     store = where.store
-    values, notes = store.metric_values(**dict(filters)), store.remarks(**dict(filters))
+    values = store.metric_values(**dict(filters))
+    results = store.results(metrics=False, **dict(filters))
     attacks = values.index[values["metric"].isin([f"mia_{attack}" for attack in ATTACKS])]
-    found = {key: guessed for key, said in notes.items() if (guessed := guesses(said.notes))}
+    found = {one.key: guessed for one in results if (guessed := guesses(one.notes))}
     pairs = zip(values.loc[attacks, "key"], values.loc[attacks, "metric"], strict=True)
     blind = [metric in found.get(key, ()) for key, metric in pairs]
     values.loc[attacks[blind], "error"] = GUESS
@@ -441,31 +442,13 @@ def _judged(where: Source, mine: pd.DataFrame) -> Mapping[str, Judged]:
 
 @kept(4)
 def _runs(where: Source, asked: Settings, of: str | None) -> tuple[Run, ...]:
-    """`of` names the only method that is asked for beside the references, if there is one. From
-    `metric_values` as a page of one data set and scenario reads them anyway.
-    """
+    """`of` names the only method that is asked for beside the references, if there is one."""
     datasets, models, scenarios = asked
     filters = Filters(dataset=datasets, model=models, scenario=scenarios)
     if of is not None:
         filters["method"] = (*REFERENCES, of)
-        values = metric_values(**filters)
-    else:
-        one = [names[0] if len(names) == 1 else names for names in (datasets, scenarios)]
-        values = metric_values(dataset=one[0], scenario=one[1])
-    every = summaries()
-    wanted = (
-        every["dataset"].isin(datasets)
-        & every["model"].isin(models)
-        & every["scenario"].isin(scenarios)
-    )
-    if of is not None:
-        wanted &= every["method"].isin([*REFERENCES, of])
-    return runs_of(
-        every[wanted],
-        values,
-        where.store.remarks(**filters),
-        where.store.results(metrics=False, **filters | Filters(method="retrain")),
-    )
+    found = map(run_of, where.store.results(metrics=looked_at(), **filters))
+    return tuple(run for run in found if run is not None)
 
 
 @kept(8)

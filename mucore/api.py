@@ -501,10 +501,10 @@ def export(
     home: str | Path | None = None,
     **filters: Any,
 ) -> str:
-    """Stored results as the text of a table, which `mucore export` writes (`export.text`). What is
-    left open is as for `results`.
+    """Stored results as the text of a table, which `mucore export` writes (`export.tables.text`).
+    What is left open is as for `results`.
     """
-    from mucore.export.text import text
+    from mucore.export.tables import text
 
     filters = _filters(filters, "method")
     with _opened(pack, home) as store:

@@ -108,7 +108,7 @@ def export(
     caption
         Caption of the LaTeX table.
     """
-    from mucore.export.text import text
+    from mucore.export.tables import text
 
     chosen = split_names([metrics]) if metrics else []
     with open_home() as store:

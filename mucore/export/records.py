@@ -4,10 +4,14 @@ which prints results starts without it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mucore.errors import MucoreError
+from mucore.metrics.accuracy import per_class
 from mucore.spec import classes
 from mucore.userfiles import datasets
 from mucore.verdicts import judge_stored
@@ -78,14 +82,6 @@ def _names(spec: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def per_class_accuracy(confusion: Sequence[Sequence[Any]]) -> list[float | None]:
-    """Accuracy of each class, in 0..1, from counts (C, C) with true classes as rows; None for a
-    class without a sample.
-
-    From counts (A, 2, 2) it is that of each attribute.
-    """
-    if confusion and isinstance(confusion[0][0], Sequence):
-        return [
-            (no[0] + yes[1]) / total if (total := sum(no) + sum(yes)) else None
-            for no, yes in confusion
-        ]
-    return [row[number] / sum(row) if sum(row) else None for number, row in enumerate(confusion)]
+    """`per_class` as JSON takes it; None for a class without a sample."""
+    found = per_class(confusion=np.asarray(confusion)).tolist()
+    return [None if math.isnan(each) else each for each in found]

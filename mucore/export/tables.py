@@ -7,14 +7,19 @@ turns a fraction into percent.
 
 from __future__ import annotations
 
+import csv
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pydantic_core
 
 from mucore import catalog
+from mucore.errors import BadValue, UnknownName
+from mucore.export.records import document
 from mucore.metrics.sanity import blind_attacks
 from mucore.statistics.runs import beside_methods, label_runs, seed_means
 from mucore.statistics.tables import in_order, t_intervals
@@ -48,6 +53,8 @@ SPEC_COLUMNS = (
     "demo",
 )
 
+FORMATS = ("csv", "latex", "markdown", "json")
+
 VERDICT_COLUMNS = (
     "verdict",
     "verdict_metric",
@@ -57,44 +64,8 @@ VERDICT_COLUMNS = (
     "distance",
 )
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "±": r"$\pm$",
-    "−": r"$-$",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "→": r"$\rightarrow$",
-    "↑": r"$\uparrow$",
-    "∞": r"$\infty$",
-    "Δ": r"$\Delta$",
-    "ℓ": r"$\ell$",
-    "₂": r"$_2$",
-    "²": r"$^2$",
-    "λ": r"$\lambda$",
-    "–": "--",
-    "—": "---",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-    "…": r"\ldots{}",
-    "\n": " ",
-    "\t": " ",
-}
+with Path(__file__).with_name("latex.csv").open(encoding="utf-8", newline="") as file:
+    _LATEX = {row["character"]: row["latex"] for row in csv.DictReader(file)}
 
 # Accents that LaTeX sets in its default font encoding: grave, acute, circumflex, tilde, diaeresis,
 # macron, breve, dot, caron, cedilla.
@@ -106,31 +77,29 @@ def to_csv(frame: pd.DataFrame) -> str:
     return frame.to_csv(index=_named(frame), lineterminator="\n")
 
 
-def to_markdown(frame: pd.DataFrame, *, digits: int = 4) -> str:
+def to_markdown(frame: pd.DataFrame) -> str:
     """A pipe table; numbers to the right, a pipe or line break inside a cell escaped."""
-    head, rows, numeric = _cells(frame, digits)
+    head, rows, numeric = _cells(frame)
 
-    def line(cells: Sequence[str]) -> str:
-        return (
-            "| "
-            + " | ".join(
-                cell.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ") for cell in cells
-            )
-            + " |"
-        )
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cells)} |"
 
-    rule = "| " + " | ".join("---:" if right else "---" for right in numeric) + " |"
-    return "\n".join([line(head), rule, *map(line, rows)]) + "\n"
+    def escaped(cells: Sequence[str]) -> str:
+        safe = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": " "})
+        return line(cell.translate(safe) for cell in cells)
+
+    rule = line("---:" if right else "---" for right in numeric)
+    return "\n".join([escaped(head), rule, *map(escaped, rows)]) + "\n"
 
 
-def to_latex(frame: pd.DataFrame, caption: str | None = None, *, digits: int = 4) -> str:
+def to_latex(frame: pd.DataFrame, caption: str | None = None) -> str:
     """A `tabular` with booktabs rules (`\\usepackage{booktabs}`), inside a `table` if there is a
     caption.
 
     Every cell is escaped, and symbols outside pdflatex's reach become mathematics or their code
     point, so that the text compiles.
     """
-    head, rows, numeric = _cells(frame, digits)
+    head, rows, numeric = _cells(frame)
     body = [
         r"\begin{tabular}{" + "".join("r" if right else "l" for right in numeric) + "}",
         r"\toprule",
@@ -207,10 +176,10 @@ def comparison_frame(
                 else pd.Series(math.nan, index=wide.index, dtype=float)
             )
     numbers = pd.DataFrame(columns, index=wide.index).astype(float)
-    said = {
-        key: sorted(blind_attacks(each.notes)) for key, each in store.remarks(**filters).items()
+    guesses = {
+        one.key: " ".join(sorted(blind_attacks(one.notes)))
+        for one in store.results(metrics=False, **filters)
     }
-    guesses = runs["key"].map({key: " ".join(names) for key, names in said.items()})
     return (
         runs.join(_verdict_frame(store, filters), on="key")
         .assign(guesses=runs["key"].map(guesses))
@@ -315,8 +284,29 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     return shown.rename(columns={name: name.capitalize() for name in shown.columns[:5]})
 
 
-def write(table: pd.DataFrame, format: str, caption: str | None = None) -> str:
-    """A `results_table` as "csv" (its numbers), "latex" or "markdown" (as `readable`)."""
+def text(
+    store: Store,
+    format: str,
+    *,
+    means: bool = False,
+    metrics: Sequence[str] = (),
+    caption: str | None = None,
+    **filters: Any,
+) -> str:
+    """Stored results as the text of a file. CSV and JSON have a row a run. LaTeX, with a `caption`,
+    Markdown, and CSV with `means` have `results_table`. Raises `BadValue` where nothing matches,
+    and `UnknownName`.
+    """
+    if format not in FORMATS:
+        raise UnknownName("format of a table", format, FORMATS)
+    if store.summaries(**filters).empty:
+        raise BadValue("No result matches, so there is nothing to export: `results` lists them.")
+    if format == "json":
+        content = document(store, **filters)
+        return pydantic_core.to_json(content, indent=2, inf_nan_mode="null").decode() + "\n"
+    if format == "csv" and not means:
+        return to_csv(comparison_frame(store, metrics=metrics or None, **filters))
+    table = results_table(store, metrics=metrics, **filters)
     if format == "csv":
         return to_csv(table)
     return to_latex(readable(table), caption) if format == "latex" else to_markdown(readable(table))
@@ -331,7 +321,7 @@ def _named(frame: pd.DataFrame) -> bool:
     return not isinstance(frame.index, pd.RangeIndex)
 
 
-def _cells(frame: pd.DataFrame, digits: int) -> tuple[list[str], list[list[str]], list[bool]]:
+def _cells(frame: pd.DataFrame) -> tuple[list[str], list[list[str]], list[bool]]:
     """Heads, rows of texts, and which columns are numbers."""
     if _named(frame):
         frame = frame.reset_index()
@@ -339,24 +329,13 @@ def _cells(frame: pd.DataFrame, digits: int) -> tuple[list[str], list[list[str]]
         pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
         for dtype in frame.dtypes
     ]
-    head = [
-        " ".join(str(part) for part in name if str(part)) if isinstance(name, tuple) else str(name)
-        for name in frame.columns
-    ]
-    rows = [
-        [_text(value, digits) for value in row] for row in frame.itertuples(index=False, name=None)
-    ]
-    return head, rows, numeric
+    rows = [[_text(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+    return [*map(str, frame.columns)], rows, numeric
 
 
-def _text(value: Any, digits: int) -> str:
-    if (
-        value is None
-        or value is pd.NA
-        or value is pd.NaT
-        or (isinstance(value, float) and math.isnan(value))
-    ):
+def _text(value: Any) -> str:
+    if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     if isinstance(value, float):
-        return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.{digits}g}"
+        return f"{value:.4f}" if abs(value) < 1e5 else f"{value:.4g}"
     return str(value)

@@ -12,7 +12,7 @@ from mucore.store.claims import Claims
 from mucore.store.result_frames import SUMMARY, metric_values_of, summaries_of
 from mucore.store.result_rows import MODEL_RECORD, metrics_of, model_of, result_of, row_of
 from mucore.store.retry import patient
-from mucore.store.rows import Model, Remarks, Result
+from mucore.store.rows import Model, Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,21 +128,6 @@ class Results(Claims):
         return metric_values_of(
             self._select([columns.key, columns.metric_names, columns.metric_numbers], filters)
         )
-
-    def remarks(self, **filters: Unpack[Filters]) -> dict[str, Remarks]:
-        """By key, in the order of `summaries`."""
-        return {
-            each.key: Remarks(
-                (
-                    each.spec.get("data_hash", ""),
-                    each.spec.get("original_hash", ""),
-                    each.spec.get("pretrained_hash", ""),
-                ),
-                each.notes,
-                each.flags,
-            )
-            for each in self.results(metrics=False, **filters)
-        }
 
     @patient
     def put_model(self, model: Model) -> None:

@@ -43,8 +43,7 @@ class Result:
     metrics: Mapping[str, Measured]
     # seconds, steps, reads {"forget/backward": n}, prepared_seconds, prepared_for_request_seconds,
     # persistent_bytes, scratch_bytes, peak_memory_bytes, threads, shared_device; evaluation_seconds
-    # on the clock and evaluation_processor_seconds (None off the CPU) and, of the former,
-    # measuring_seconds {"predicting", "gradients of samples" or a group of metrics: seconds}
+    # on the clock and evaluation_processor_seconds (None off the CPU)
     cost: Mapping[str, Any]
     losses: tuple[float, ...] = ()  # mean training loss of each epoch
     diagnostics: Mapping[str, float] = field(default_factory=dict)
@@ -64,17 +63,6 @@ class Result:
     started: datetime | None = None
     finished: datetime | None = None
     demo: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Remarks:
-    """What a verdict asks of a result beside its numbers and its row of `summaries`: hashes of the
-    user's own data, original and pretrained weights, "" where there are none, and sentences.
-    """
-
-    hashes: tuple[str, str, str]
-    notes: tuple[str, ...]
-    flags: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

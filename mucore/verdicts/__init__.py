@@ -12,7 +12,7 @@ from mucore.verdicts.lines import (
     nearest,
     references_of,
     rules_of,
-    runs_of,
+    run_of,
     sample_counts,
 )
 from mucore.verdicts.rule import (

@@ -8,13 +8,12 @@ training seed.
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -23,18 +22,17 @@ from mucore.catalog.scenarios import PERSONS
 from mucore.metrics.sanity import blind_attacks, is_collapsed
 from mucore.store.result_rows import parameters_column, setting_columns
 from mucore.store.results import Filters
-from mucore.store.rows import Remarks, Result
+from mucore.store.rows import Result
 from mucore.verdicts import rule
 from mucore.verdicts.rule import BESIDE, BLINDABLE, PROBE, Line, Rules, Spread, Verdict, verdict
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from mucore.store import Store
 
 _ATTACK = BLINDABLE.removeprefix("mia_")
 _CHEATS = frozenset(card.id for card in catalog.METHODS if card.cheats)
 Seeds = Mapping[int, "_Numbers"]
+K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,51 +150,6 @@ def judge(results: Iterable[Result] | Iterable[Run]) -> tuple[Judged, ...]:
     )
 
 
-def runs_of(
-    summaries: pd.DataFrame,
-    values: pd.DataFrame,
-    remarks: Mapping[str, Remarks],
-    retrains: Iterable[Result],
-) -> tuple[Run, ...]:
-    """The rows of `Store.summaries` that belong to a scenario, with what `Store.metric_values`,
-    `Store.remarks` and, for the Retrains among them, `Store.results` have of them: for pages that
-    hold these frames, a fraction of the time that whole records take. What lacks one of them is
-    left out.
-    """
-    mine = summaries[summaries["scenario"].notna()]
-    looked = values[values["metric"].isin(looked_at()) & values["value"].notna()]
-    numbers: dict[str, dict[str, float]] = {key: {} for key in mine["key"].tolist()}
-    columns = (looked[name].tolist() for name in ("key", "metric", "value"))
-    for key, metric, value in zip(*columns, strict=True):
-        if key in numbers:
-            numbers[key][metric] = value
-    counted = {one.key: sample_counts(one) for one in retrains}
-    names = ("dataset", "model", "recipe", "scenario", "scenario_parameters")
-    others = ("key", "method", "parameters", "training_seed", "status")
-    columns = (mine[name].tolist() for name in (*others, *names))
-    found = []
-    for key, method, parameters, seed, status, *setting in zip(*columns, strict=True):
-        said = remarks.get(key)
-        usual = method == "retrain" and _is_usual(json.loads(parameters))
-        if said is None or (usual and key not in counted):  # gone or damaged since
-            continue
-        found.append(
-            Run(
-                key=key,
-                setting=(*setting, *said.hashes),
-                method=method,
-                parameters=parameters,
-                seed=seed,
-                sound=status == "ok",
-                values=numbers[key],
-                blind=bool(said.notes) and _ATTACK in blind_attacks(said.notes),
-                collapsed=is_collapsed(said.flags),
-                counts=counted[key] if usual else None,
-            )
-        )
-    return tuple(found)
-
-
 def judge_runs(results: Iterable[Result]) -> dict[str, Judged]:
     """By key, every run of `results` as a line of its own: a verdict on one run, whose bands come
     from all Retrains among `results`.
@@ -245,23 +198,16 @@ def _alone(run: Run) -> str:
 
 def _settings(results: Iterable[Result] | Iterable[Run]) -> dict[tuple[str, ...], list[Run]]:
     """The runs of each setting; other data or weights under one name are a setting of their own."""
-    found: dict[tuple[str, ...], list[Run]] = {}
-    texts: dict[str, dict[str, str]] = {}  # runs that differ in their seeds alone are many
-    for each in results:
-        run = each if isinstance(each, Run) else _run(each, texts)
-        if run is not None:
-            found.setdefault(run.setting, []).append(run)
-    return found
+    runs = (each if isinstance(each, Run) else run_of(each) for each in results)
+    return _grouped((run for run in runs if run is not None), lambda run: run.setting)
 
 
-def _run(result: Result, texts: dict[str, dict[str, str]]) -> Run | None:
+def run_of(result: Result) -> Run | None:
     """None for a training without a scenario."""
     spec = result.spec
     if spec.get("scenario") is None:
         return None
-    said = repr([spec.get(name) for name in ("scenario_parameters", "after", "recipe")])
-    if (columns := texts.get(said)) is None:
-        columns = texts[said] = setting_columns(spec)
+    columns = setting_columns(spec)
     setting = (
         spec["dataset"],
         spec["model"],
@@ -285,11 +231,12 @@ def _run(result: Result, texts: dict[str, dict[str, str]]) -> Run | None:
     )
 
 
-def _groups(runs: Sequence[Run], line: Callable[[Run], Hashable]) -> list[list[Run]]:
-    groups: dict[Hashable, list[Run]] = {}
+def _grouped(runs: Iterable[Run], by: Callable[[Run], K]) -> dict[K, list[Run]]:
+    """In the order of their first runs."""
+    groups: dict[K, list[Run]] = {}
     for run in runs:
-        groups.setdefault(line(run), []).append(run)
-    return list(groups.values())
+        groups.setdefault(by(run), []).append(run)
+    return groups
 
 
 def _judged(
@@ -298,7 +245,7 @@ def _judged(
     rules = rules_of(setting[3])
     references = _references(rules, runs, (*rules.metrics, *BESIDE))
     made = []
-    for group in _groups(runs, line):
+    for group in _grouped(runs, line).values():
         mine = _by_seed(group, references.names)
         method, parameters = _line(group[0])
         made.append(
@@ -310,10 +257,7 @@ def _judged(
                 verdict=None
                 if _is_retrain(group[0])
                 else verdict(
-                    replace(
-                        _compared(mine, _paired(mine, references), references),
-                        cheats=method in _CHEATS,
-                    ),
+                    replace(_compared(mine, references), cheats=method in _CHEATS),
                     references.spreads,
                     references.rules,
                 ),
@@ -322,13 +266,6 @@ def _judged(
             )
         )
     return made
-
-
-def _paired(mine: Seeds, references: _References) -> list[int]:
-    """The training seeds that a line shares with both references."""
-    return [
-        seed for seed in sorted(mine) if seed in references.retrain and seed in references.original
-    ]
 
 
 def _references(rules: Rules, runs: Sequence[Run], names: Sequence[str]) -> _References:
@@ -356,9 +293,7 @@ def _is_usual(parameters: Mapping[str, Any]) -> bool:
 
 
 def _by_seed(runs: Sequence[Run], names: Sequence[str]) -> dict[int, _Numbers]:
-    groups: dict[int, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(run.seed, []).append(run)
+    groups = _grouped(runs, lambda run: run.seed)
     return {seed: _numbers(group, names) for seed, group in groups.items()}
 
 
@@ -380,8 +315,9 @@ def _most(answers: Iterable[bool]) -> bool:
     return 2 * sum(said) > len(said)
 
 
-def _compared(mine: Seeds, paired: Sequence[int], references: _References) -> Line:
-    """What is judged, of the training seeds `paired`."""
+def _compared(mine: Seeds, references: _References) -> Line:
+    """What is judged, of the training seeds that a line shares with both references."""
+    paired = sorted(mine.keys() & references.retrain.keys() & references.original.keys())
     parts = (mine, references.original, references.retrain)
     values, original, retrain = (
         {

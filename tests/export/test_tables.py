@@ -158,9 +158,9 @@ def test_a_table_of_results_has_a_line_over_its_seeds(store):
     # t(0.975, 2) = 4.3027 times 0.01 by the root of three
     assert row["seeds"] == 3 and row["ta_half"] == pytest.approx(4.3027 * 0.01 / 3**0.5, rel=1e-4)
     assert row["scenario"].startswith("Part of one class") and row["method"].startswith("SCRUB")
-    assert "98.0 ± 2.5" in tables.write(table, "markdown")
-    assert r"98.0 $\pm$ 2.5" in tables.write(table, "latex", "A & B")
-    assert list(pd.read_csv(io.StringIO(tables.write(table, "csv"))).columns) == list(table.columns)
+    assert "98.0 ± 2.5" in tables.to_markdown(tables.readable(table))
+    assert r"98.0 $\pm$ 2.5" in tables.to_latex(tables.readable(table), "A & B")
+    assert list(pd.read_csv(io.StringIO(tables.to_csv(table))).columns) == list(table.columns)
 
 
 def test_without_metrics_a_table_has_those_of_the_verdict_and_the_time(store):

@@ -85,7 +85,6 @@ def test_guests_see_numbers_under_the_same_keys_and_no_path(filled):
             *map(dataclasses.asdict, guests.comparisons()),
             guests.summaries().to_dict(),
             guests.metric_values().to_dict(),
-            *map(dataclasses.asdict, guests.remarks().values()),
             dataclasses.asdict(model),
         ]
     told = json.dumps(everything, default=str)

@@ -48,24 +48,6 @@ def _age(store: Store, job_id: int, seconds: float) -> None:
 # -- results
 
 
-def test_remarks_are_those_of_the_results(store: Store) -> None:
-    other = make_result(method="ssd")
-    made = [
-        make_result(notes=("A note, “quoted” — ℓ₂.", "Another."), flags=("A flag.",)),
-        dataclasses.replace(other, spec={**other.spec, "data_hash": "a" * 16}),
-        make_result(method="original", scenario=None),
-    ]
-    store.put_results(made)
-    found = store.remarks()
-    assert list(found) == store.summaries()["key"].tolist()
-    for each in made:
-        said = found[each.key]
-        assert (said.notes, said.flags) == (each.notes, each.flags)
-        names = ("data_hash", "original_hash", "pretrained_hash")
-        assert said.hashes == tuple(each.spec.get(name) or "" for name in names)
-    assert list(store.remarks(method="ssd")) == [made[1].key]
-
-
 def test_a_result_comes_back_as_it_went_in(store: Store) -> None:
     result = make_result(
         metrics={"ta": 0.9, "mia_auc": Measured(None, error="Too few samples."), "l2": math.inf},
@@ -704,7 +686,7 @@ def test_dead_workers_are_removed(store: Store) -> None:
 READING = """
     among artifacts artifacts_url change_counter check_claim check_writable close comparison
     comparisons count_active count_results disk_use get_model get_result home job jobs kept_log
-    known leases make_read_only metric_values read read_only reap recent_results remarks results
+    known leases make_read_only metric_values read read_only reap recent_results results
     sentences shown sqlite stored_models summaries talk time url vote_of votes waiting_for where
     with_outputs workers working_on
 """.split()

@@ -13,7 +13,7 @@ from builders import make_result
 from mucore.export import records, tables
 from mucore.store import open_store
 from mucore.store.rows import Result
-from mucore.verdicts import judge, judge_runs, judge_stored, rules_of, runs_of
+from mucore.verdicts import judge, judge_runs, judge_stored, looked_at, rules_of, run_of
 
 SEEDS = (0, 1, 2)
 COUNTS = {
@@ -257,7 +257,7 @@ def changed(result: Result, **spec) -> Result:
     return replace(result, key=key, spec={**result.spec, **spec})
 
 
-def test_frames_are_enough_for_every_verdict_and_its_word(tmp_path):
+def test_what_is_looked_at_is_enough_for_every_verdict_and_its_word(tmp_path):
     collapsed = "The model collapsed: retain accuracy is 3.0 %, below 20.0 %."
     blind = (
         "These membership attacks cannot tell members from non-members here, so their efficacy is "
@@ -274,28 +274,8 @@ def test_frames_are_enough_for_every_verdict_and_its_word(tmp_path):
     ]
     with open_store(tmp_path) as store:
         store.put_results([*comparison(fa=0.80), *beside])
-        runs = runs_of(
-            store.summaries(),
-            store.metric_values(),
-            store.remarks(),
-            store.results(metrics=False, method="retrain"),
-        )
-        lines = judge(store.results())
+        runs = [found for one in store.results() if (found := run_of(one)) is not None]
+        lines = judge(store.results(metrics=looked_at()))
     assert judge(runs) == lines and len(runs) == 15
     said = {line.verdict.word for line in lines if line.verdict}
     assert {"forgot", "damaged", "cannot tell"} <= said
-
-
-def test_a_run_whose_record_is_gone_is_left_out(tmp_path):
-    made = comparison(fa=0.80)
-    lost = {made[1].key, made[2].key}  # a Retrain, and a run of the line
-    with open_store(tmp_path) as store:
-        store.put_results(made)
-        runs = runs_of(
-            store.summaries(),
-            store.metric_values(),
-            {key: said for key, said in store.remarks().items() if key != made[2].key},
-            [one for one in store.results(method="retrain") if one.key != made[1].key],
-        )
-        left = [one for one in store.results() if one.key not in lost]
-    assert judge(runs) == judge(left) and len(runs) == len(left) == len(made) - 2
