@@ -112,14 +112,13 @@ def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
         )
     order = {name: np.argsort(outputs[name].ids, kind="stable") for name in SPLITS}
     forget, test, retain = (_predictions(outputs[name], order[name]) for name in SPLITS)
-    split = membership.split_attack_data(
-        members=len(retain[1]),
-        nonmembers=len(test[1]),
+    scores = membership.score_samples(
+        attack,
+        forget=forget,
+        members=retain,
+        nonmembers=test,
         cap=int(result.spec.get("mia_samples", 2000)),
         evaluation_seed=int(result.spec.get("evaluation_seed", 0)),
-    )
-    scores = membership.score_samples(
-        attack, forget=forget, members=retain, nonmembers=test, split=split
     )
     return Scored(
         attack=attack,

@@ -7,7 +7,6 @@ says which id is which function. Values are fractions in 0..1, seconds, bytes or
 
 from __future__ import annotations
 
-import time
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from importlib import import_module
@@ -47,18 +46,9 @@ def applies(card: MetricCard, *, scenario: str | None, method: str) -> bool:
     return catalog.serves(card, scenario)
 
 
-def measure(
-    inputs: MetricInputs,
-    *,
-    scenario: str | None,
-    method: str,
-    seconds: dict[str, float] | None = None,
-) -> dict[str, Measured]:
+def measure(inputs: MetricInputs, *, scenario: str | None, method: str) -> dict[str, Measured]:
     """Every metric that applies, in the order of the cards. Never raises: what cannot be had is a
     `Measured` with a sentence instead.
-
-    Into `seconds`, if given, goes what each group of cards took; what several groups share counts
-    for the one that asked first.
 
     The reference Retrain is compared with itself: its distances are 0, its relative time 1, and it
     has no gaps. A Retrain of other settings is a method like any other.
@@ -76,10 +66,7 @@ def measure(
             if applies(card, scenario=scenario, method=method) and (
                 card.group != "downstream" or inputs.looked_at(card.downstream)
             ):
-                began = time.perf_counter()
                 found[card.id] = _one(inputs, card.id, has_gap=scenario is not None)
-                if seconds is not None:
-                    seconds[card.group] = seconds.get(card.group, 0.0) + time.perf_counter() - began
     return found
 
 

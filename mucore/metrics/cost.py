@@ -60,18 +60,6 @@ def rte(*, unlearned: Cost, retrained: Cost) -> float:
     return float(own / reference)
 
 
-def prepared(*, cost: Cost, what: str) -> float:
-    """Seconds that making training records took, outside the run's clock. Raises `BadValue` where
-    an earlier version did not count them.
-    """
-    if what not in cost:
-        raise BadValue(
-            "An earlier version made this run and did not count preparation. Run it again to get "
-            "the number."
-        )
-    return float(cost[what])
-
-
 def work(*, cost: Cost) -> float:
     """Passes through the network of all samples that were read: one forward, three where the
     gradient was computed as well. The same on every machine.

@@ -11,12 +11,30 @@ import numpy as np
 
 from mucore.errors import BadValue
 from mucore.metrics import membership, nomus, representation
-from mucore.metrics.gradient_norms import GradientNorms
 from mucore.outputs import DOWNSTREAM, Outputs, SplitOutputs, cross_entropy, probabilities
 from mucore.store.rows import Measured
 
 T = TypeVar("T")
 Arrays = tuple[np.ndarray, np.ndarray]
+GRADIENTS = 500  # of the forget set, so that they stay a small part of an evaluation
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GradientNorms:
+    """What metrics need of a living model beyond one pass over the data, measured while it is at
+    hand (mucore/runner/gradient_norms.py): of the same `GRADIENTS` forgotten samples at most the
+    squared gradient norms (n,) of each, and that of their mean loss.
+
+    `untrained_squared_norms` are those of the network before training, for the original alone.
+    `incompetent` are the predictions of a network of the same kind with random weights. Where the
+    gradients are None, `missing` is a sentence that says why.
+    """
+
+    squared_norms: np.ndarray | None = None
+    squared_norm_of_mean: float | None = None
+    untrained_squared_norms: np.ndarray | None = None
+    incompetent: SplitOutputs | None = None
+    missing: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,18 +103,13 @@ class MetricInputs:
             if forgotten_classes:
                 chosen = np.isin(nonmembers[1], self.forgotten_classes)
                 nonmembers = nonmembers[0][chosen], nonmembers[1][chosen]
-            members = self.predictions("retain")
             return membership.run_attack(
                 name,
                 forget=self.predictions("forget") if "forget" in self.outputs else None,
-                members=members,
+                members=self.predictions("retain"),
                 nonmembers=nonmembers,
-                split=membership.split_attack_data(
-                    members=len(members[1]),
-                    nonmembers=len(nonmembers[1]),
-                    cap=self.mia_samples,
-                    evaluation_seed=self.evaluation_seed,
-                ),
+                cap=self.mia_samples,
+                evaluation_seed=self.evaluation_seed,
             )
 
         return self._once(("attack", name, forgotten_classes), make)
@@ -142,8 +155,7 @@ class MetricInputs:
         """Unbiased CKA to "retrain" or to "original" on a split."""
         pair = self.beside(model, split)
         return self._once(
-            ("cka", model, split),
-            lambda: representation.linear_cka(*paired_features(*pair), unbiased=True),
+            ("cka", model, split), lambda: representation.linear_cka(*paired_features(*pair))
         )
 
     def knn(self, name: str) -> float:

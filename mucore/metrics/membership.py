@@ -312,9 +312,11 @@ def run_attack(
     forget: tuple[np.ndarray, np.ndarray] | None,
     members: tuple[np.ndarray, np.ndarray],
     nonmembers: tuple[np.ndarray, np.ndarray],
-    split: AttackSplit,
+    cap: int,
+    evaluation_seed: int,
 ) -> Attacked:
-    """Fit one attack and ask it about the forget set. Each role is (probabilities, labels).
+    """Fit one attack and ask it about the forget set. Each role is (probabilities, labels); `cap`
+    and the seed are those of `split_attack_data`.
 
     AUC and TPR take the forget set as positives and all non-members as negatives. They are free of
     any fit for the scalar features, whose score is the feature itself (entropies negated). `prob`
@@ -322,6 +324,12 @@ def run_attack(
     that did not fit it. A perfectly forgotten set scores as Retrain's does, near 0.5 for AUC and
     near `fpr` for TPR.
     """
+    split = split_attack_data(
+        members=len(members[1]),
+        nonmembers=len(nonmembers[1]),
+        cap=cap,
+        evaluation_seed=evaluation_seed,
+    )
     inside = feature(attack, probabilities=members[0], labels=members[1])
     outside = feature(attack, probabilities=nonmembers[0], labels=nonmembers[1])
     score = fit_predictor(members=inside[split.member_fit], nonmembers=outside[split.nonmember_fit])
@@ -376,11 +384,18 @@ def score_samples(
     forget: tuple[np.ndarray, np.ndarray],
     members: tuple[np.ndarray, np.ndarray],
     nonmembers: tuple[np.ndarray, np.ndarray],
-    split: AttackSplit,
+    cap: int,
+    evaluation_seed: int,
 ) -> Scores:
     """The scores behind AUC and TPR of `run_attack`, sample by sample.
     Arguments are the same.
     """
+    split = split_attack_data(
+        members=len(members[1]),
+        nonmembers=len(nonmembers[1]),
+        cap=cap,
+        evaluation_seed=evaluation_seed,
+    )
     asked, inside, outside = (
         feature(attack, probabilities=p, labels=y) for p, y in (forget, members, nonmembers)
     )

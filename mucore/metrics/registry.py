@@ -206,10 +206,8 @@ TABLE: dict[str, Callable[[MetricInputs], float | None]] = {
     "rte": lambda inputs: cost.rte(**inputs.both_costs),
     "rte_work": lambda inputs: cost.relative_work(**inputs.both_costs),
     "unlearning_seconds": lambda inputs: cost.taken(inputs.cost),
-    "prepared_seconds": lambda inputs: cost.prepared(cost=inputs.cost, what="prepared_seconds"),
-    "prepared_for_request_seconds": lambda inputs: cost.prepared(
-        cost=inputs.cost, what="prepared_for_request_seconds"
-    ),
+    "prepared_seconds": lambda inputs: inputs.cost["prepared_seconds"],
+    "prepared_for_request_seconds": lambda inputs: inputs.cost["prepared_for_request_seconds"],
     "work": lambda inputs: cost.work(cost=inputs.cost),
     "samples_read": lambda inputs: cost.samples_read(cost=inputs.cost),
     "optimizer_steps": lambda inputs: inputs.cost["steps"],

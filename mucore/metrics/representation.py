@@ -30,20 +30,18 @@ _BLOCK = 1 << 22  # distances held at once
 # -- similarity
 
 
-def linear_cka(first: np.ndarray, second: np.ndarray, *, unbiased: bool = False) -> float:
-    """Linear CKA ‖YᵀX‖²_F / (‖XᵀX‖_F ‖YᵀY‖_F) of centred features (n, d) and (n, e); 1 for equal
-    features, in 0..1.
+def linear_cka(first: np.ndarray, second: np.ndarray) -> float:
+    """Unbiased linear CKA of features (n, d) and (n, e) of four samples at least; at most 1, for
+    equal features.
 
-    Invariant to rotation, reflection, shift and one scale for all features. The plain estimator is
-    biased upwards unless n is much larger than d; `unbiased` replaces each term by its U-statistic,
-    whose mean is 0 for independent features, so that values below 0 occur. Needs two samples, four
-    for `unbiased`. Source: Kornblith et al., ICML 2019; the U-statistic of HSIC: Song et al., JMLR
-    2012.
+    ‖YᵀX‖²_F / (‖XᵀX‖_F ‖YᵀY‖_F) of centred features, which is biased upwards unless n is much
+    larger than d, with each term replaced by its U-statistic, whose mean is 0 for independent
+    features, so that values below 0 occur. Invariant to rotation, reflection, shift and one scale
+    for all features. Source: Kornblith et al., ICML 2019; the U-statistic of HSIC: Song et al.,
+    JMLR 2012.
     """
     x, y = _centred(first), _centred(second)
-    return _ratio(
-        _alignment(x, y, unbiased), _own_alignment(x, unbiased), _own_alignment(y, unbiased)
-    )
+    return _ratio(_alignment(x, y), _own_alignment(x), _own_alignment(y))
 
 
 def cka_by_layer(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -56,10 +54,10 @@ def cka_by_layer(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarra
             f"CKA needs {LEAST} samples, but there are {len(left[0])}, on which chance alone could "
             "make it. Choose a larger set."
         )
-    own = [[_own_alignment(features, unbiased=True) for features in side] for side in (left, right)]
+    own = [[_own_alignment(features) for features in side] for side in (left, right)]
     return np.array(
         [
-            [_ratio(_alignment(x, y, True), a, b) for y, b in zip(right, own[1], strict=True)]
+            [_ratio(_alignment(x, y), a, b) for y, b in zip(right, own[1], strict=True)]
             for x, a in zip(left, own[0], strict=True)
         ]
     )
@@ -72,8 +70,8 @@ def _centred(features: np.ndarray) -> np.ndarray:
     return x - x.mean(axis=0)
 
 
-def _alignment(x: np.ndarray, y: np.ndarray, unbiased: bool) -> float:
-    """‖YᵀX‖²_F, or its unbiased counterpart, n(n−3) times the U-statistic of HSIC, of centred
+def _alignment(x: np.ndarray, y: np.ndarray) -> float:
+    """The unbiased counterpart of ‖YᵀX‖²_F, n(n−3) times the U-statistic of HSIC, of centred
     features.
 
     d x e products where features are fewer than samples, Gram matrices (n, n) otherwise; both are
@@ -86,21 +84,16 @@ def _alignment(x: np.ndarray, y: np.ndarray, unbiased: bool) -> float:
     else:
         gram = x @ x.T
         total = float(np.vdot(gram, gram if y is x else y @ y.T))
-    if not unbiased:
-        return total
     if n < 4:
-        raise BadValue(
-            f"Unbiased CKA needs four samples at least, but got {n}. Use the biased estimator, or "
-            "more samples."
-        )
+        raise BadValue(f"CKA needs four samples at least, but got {n}. Use more samples.")
     # Centring makes the row sums of the Gram matrix without its diagonal equal to minus the
     # diagonal, which shortens Song's formula.
     p, q = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->i", y, y)
     return total - n / (n - 2) * float(p @ q) + float(p.sum() * q.sum()) / ((n - 1) * (n - 2))
 
 
-def _own_alignment(x: np.ndarray, unbiased: bool) -> float:
-    value = _alignment(x, x, unbiased)
+def _own_alignment(x: np.ndarray) -> float:
+    value = _alignment(x, x)
     if value <= 0:
         raise BadValue(
             "CKA is undefined for features without variation, but a model gives all samples the "

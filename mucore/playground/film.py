@@ -30,7 +30,7 @@ class Film:
     def __init__(self, run: Run, most: int):
         assert most >= 3
         self.run, self.most, self.stride = run, most, 1
-        self._taken: list[tuple[nn.Module, dict[str, Tensor], int, int]] = []
+        self._taken: list[tuple[nn.Module, dict[str, Tensor], int, float]] = []
 
     def __call__(self, model: nn.Module) -> None:
         step = self.run.cost.steps

@@ -26,7 +26,7 @@ from mucore.datasets.points import as_splits
 from mucore.engine.data import Images, UnlearningData, on_device
 from mucore.engine.run import Callbacks, Run
 from mucore.errors import BadValue, Cancelled, MucoreError
-from mucore.metrics.membership import attack_is_blind, run_attack, split_attack_data
+from mucore.metrics.membership import attack_is_blind, run_attack
 from mucore.playground.film import Film, Shot
 from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scene, Setting, table
 from mucore.runner.execute import unlearn_recorded
@@ -342,10 +342,6 @@ def _numbers(
         for number, name in (("fa", "forget"), ("ra", "retain"), ("ta", "test"))
         for said, labels in [rows[name]]
     }
-    (_, retained), (_, unseen) = rows["retain"], rows["test"]
-    split = split_attack_data(
-        members=len(retained), nonmembers=len(unseen), cap=len(unseen), evaluation_seed=seed
-    )
     found["mia"] = None
     if len(rows["forget"][1]):
         attack = run_attack(
@@ -353,7 +349,8 @@ def _numbers(
             forget=rows["forget"],
             members=rows["retain"],
             nonmembers=rows["test"],
-            split=split,
+            cap=len(rows["test"][1]),
+            evaluation_seed=seed,
         )
         if not attack_is_blind(attack.attack_accuracy, attack.held_out):
             found["mia"] = attack.efficacy

@@ -13,21 +13,20 @@ from mucore.engine.collect import collect
 from mucore.engine.data import Samples
 from mucore.engine.features import classifier_layer
 from mucore.engine.run import Run
+from mucore.metrics import cost
 from mucore.outputs import SplitOutputs
-
-BACKWARD = 3  # a sample read with a gradient is about as much work as three without
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
     """What a network says of each set after `steps` optimiser steps and `work`, samples read since
-    the start (`BACKWARD`).
+    the start.
 
     `sets` is None where its outputs were not finite.
     """
 
     steps: int
-    work: int
+    work: float
     sets: Mapping[str, SplitOutputs] | None
 
 
@@ -81,9 +80,6 @@ class Watcher:
         return [*found, self.look(returned)]
 
 
-def work(run: Run) -> int:
-    """Samples that a run has read so far, those with a gradient counted `BACKWARD` times."""
-    return sum(
-        count * (BACKWARD if name.endswith("/backward") else 1)
-        for name, count in run.cost.reads.items()
-    )
+def work(run: Run) -> float:
+    """What a run has read so far, as `metrics.cost.work` counts it."""
+    return cost.work(cost=vars(run.cost))

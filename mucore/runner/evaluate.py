@@ -17,7 +17,7 @@ from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.metrics import MetricInputs
-from mucore.metrics.gradient_norms import GradientNorms
+from mucore.metrics.inputs import GradientNorms
 from mucore.outputs import Outputs, with_common_scale
 from mucore.rng import stream_seed
 from mucore.runner.gradient_norms import gradient_norms, part_of

@@ -39,7 +39,6 @@ from mucore.spec import RunSpec
 from mucore.store.rows import Measured, Model, Result
 
 # beside the groups of metrics, parts of what measuring takes
-PREDICTING, GRADIENTS = "predicting", "gradients of samples"
 
 
 def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS) -> Result:
@@ -85,13 +84,9 @@ def _computed(spec: RunSpec, session: Session, callbacks: Callbacks) -> Result:
     evaluation.progress("predicting", 0.0, force=True)
     evaluating, processor = time.perf_counter(), time.process_time()
     outputs = outputs_of(spec, session, model, data, evaluation)
-    seconds = {PREDICTING: time.perf_counter() - evaluating}
     evaluation.progress("measuring", 0.5, force=True)
     of_original = original_outputs(spec, session, original[0], data, outputs, evaluation)
-    looking = time.perf_counter()
     norms = gradient_norms_of(spec, session, model, data, evaluation)
-    if norms is not None:
-        seconds[GRADIENTS] = time.perf_counter() - looking
     inputs = metric_inputs(
         spec,
         session,
@@ -104,7 +99,7 @@ def _computed(spec: RunSpec, session: Session, callbacks: Callbacks) -> Result:
         forgotten_classes=forget.gone if forget else (),
         retrained=retrained,
     )
-    metrics = measure(inputs, scenario=spec.scenario, method=spec.method, seconds=seconds)
+    metrics = measure(inputs, scenario=spec.scenario, method=spec.method)
     finished = time.perf_counter()
     cost = {
         **record.cost,
@@ -113,7 +108,6 @@ def _computed(spec: RunSpec, session: Session, callbacks: Callbacks) -> Result:
         "evaluation_processor_seconds": time.process_time() - processor
         if session.device.type == "cpu"
         else None,
-        "measuring_seconds": seconds,
         "wall_seconds": finished - clock,
     }
     return _result(spec, session, record, forget, data, inputs, metrics, cost, began)

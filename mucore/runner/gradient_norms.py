@@ -1,5 +1,5 @@
 """Gradient norms of a model on part of the forget set, for metrics that need more than predictions
-(mucore/metrics/gradient_norms.py).
+(mucore/metrics/inputs.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mucore.engine.data import Samples
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.errors import Cancelled
-from mucore.metrics.gradient_norms import SAMPLES, GradientNorms
+from mucore.metrics.inputs import GRADIENTS, GradientNorms
 from mucore.outputs import SplitOutputs
 from mucore.probes.efficacy import squared_gradient_norms, squared_norm_of_mean_gradient
 from mucore.rng import numpy_rng
@@ -61,11 +61,11 @@ def gradient_norms(
 
 
 def part_of(forget: Samples) -> Samples:
-    """Up to `SAMPLES` of the forget set, the same for every model."""
-    if len(forget) <= SAMPLES:
+    """Up to `GRADIENTS` of the forget set, the same for every model."""
+    if len(forget) <= GRADIENTS:
         return forget
     return forget[
         torch.from_numpy(
-            np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:SAMPLES])
+            np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:GRADIENTS])
         )
     ]

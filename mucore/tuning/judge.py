@@ -146,18 +146,11 @@ class Judge:
 
     def _attacked(self, **roles: SplitOutputs) -> float:
         """Efficacy of the confidence attack."""
-        said = {name: (softmax(each.logits), each.labels) for name, each in roles.items()}
         attack = membership.run_attack(
             "confidence",
-            forget=said["forget"],
-            members=said["members"],
-            nonmembers=said["nonmembers"],
-            split=membership.split_attack_data(
-                members=len(roles["members"]),
-                nonmembers=len(roles["nonmembers"]),
-                cap=self.spec.mia_samples,
-                evaluation_seed=self.spec.evaluation_seed,
-            ),
+            **{name: (softmax(each.logits), each.labels) for name, each in roles.items()},
+            cap=self.spec.mia_samples,
+            evaluation_seed=self.spec.evaluation_seed,
         )
         assert attack.efficacy is not None
         return attack.efficacy

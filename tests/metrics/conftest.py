@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mucore.metrics import MetricInputs
-from mucore.metrics.gradient_norms import GradientNorms
+from mucore.metrics.inputs import GradientNorms
 from mucore.outputs import Outputs, SplitOutputs, confusion
 
 CLASSES = 4

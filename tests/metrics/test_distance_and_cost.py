@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mucore.errors import BadValue
-from mucore.metrics.cost import comparable, prepared, relative_work, rte, samples_read, taken, work
+from mucore.metrics.cost import comparable, relative_work, rte, samples_read, taken, work
 from mucore.metrics.distance import l2, l2_normalised
 
 RETRAINED = {"a": np.array([[3.0, 0.0]], np.float32), "b": np.array([4.0], np.float32)}
@@ -66,13 +66,6 @@ def test_work_counts_a_gradient_three_times(cost):
 def test_rte_of_an_untimed_retrain_is_refused(cost):
     with pytest.raises(BadValue, match="took no time"):
         rte(unlearned=cost(), retrained=cost(seconds=0.0))
-
-
-def test_preparation_is_not_nothing_where_it_was_not_counted(cost):
-    assert prepared(cost=cost(prepared_seconds=3), what="prepared_seconds") == 3.0
-    old = {name: value for name, value in cost().items() if not name.startswith("prepared")}
-    with pytest.raises(BadValue, match="An earlier version made this run"):
-        prepared(cost=old, what="prepared_for_request_seconds")
 
 
 def test_samples_read_adds_every_pass(cost):

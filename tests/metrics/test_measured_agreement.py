@@ -12,7 +12,7 @@ from builders import value
 from facts import numbers
 
 from mucore.metrics import measure
-from mucore.metrics.gradient_norms import GradientNorms
+from mucore.metrics.inputs import GradientNorms
 from mucore.outputs import Outputs
 from mucore.store.rows import Measured
 

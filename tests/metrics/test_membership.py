@@ -90,7 +90,7 @@ def test_attack_on_ten_samples_is_what_scikit_learn_gives(attack: str, seed: int
     forget, members, nonmembers = _ten(seed, 1.0), _ten(seed + 10, 2.0), _ten(seed + 20, 0.5)
     split = membership.split_attack_data(members=10, nonmembers=10, cap=100, evaluation_seed=seed)
     got = membership.run_attack(
-        attack, forget=forget, members=members, nonmembers=nonmembers, split=split
+        attack, forget=forget, members=members, nonmembers=nonmembers, cap=100, evaluation_seed=seed
     )
 
     asked, inside, outside = (
@@ -199,7 +199,7 @@ def test_probability_vectors_are_scored_once_for_accuracy_and_rates():
     )
     split = membership.split_attack_data(members=80, nonmembers=90, cap=60, evaluation_seed=0)
     found = membership.run_attack(
-        "prob", forget=forget, members=members, nonmembers=nonmembers, split=split
+        "prob", forget=forget, members=members, nonmembers=nonmembers, cap=60, evaluation_seed=0
     )
     score = membership.fit_predictor(
         members=members[0][split.member_fit], nonmembers=nonmembers[0][split.nonmember_fit]
@@ -290,12 +290,11 @@ def test_scores_are_those_behind_auc_and_tpr(attack: str):
         (generator.dirichlet(np.ones(3), count), generator.integers(0, 3, count))
         for count in (25, 40, 30)
     )
-    split = membership.split_attack_data(members=40, nonmembers=30, cap=20, evaluation_seed=1)
     found = membership.run_attack(
-        attack, forget=forget, members=members, nonmembers=nonmembers, split=split
+        attack, forget=forget, members=members, nonmembers=nonmembers, cap=20, evaluation_seed=1
     )
     scores = membership.score_samples(
-        attack, forget=forget, members=members, nonmembers=nonmembers, split=split
+        attack, forget=forget, members=members, nonmembers=nonmembers, cap=20, evaluation_seed=1
     )
     assert [len(each) for each in (scores.forget, scores.retain, scores.test)] == [25, 40, 30]
     # ten of the thirty fitted the score

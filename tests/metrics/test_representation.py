@@ -23,61 +23,30 @@ def draw(seed: int, n: int, d: int) -> np.ndarray:
 # -- CKA
 
 
-def test_cka_by_hand():
-    """Centred X = (−1, 0, 1), Y = (−1, 2, −1): no covariance. With Z = (−1, −1, 2): XᵀZ = 3, so 9 /
-    (2 · 6).
-    """
-    x = np.array([[0.0], [1.0], [2.0]])
-    y = np.array([[0.0], [3.0], [0.0]])
-    z = np.array([[0.0], [0.0], [3.0]])
-    assert rep.linear_cka(x, y) == 0.0
-    assert rep.linear_cka(x, z) == pytest.approx(0.75)
-    assert rep.linear_cka(x, -7 * x + 3) == 1.0
-
-
-def test_cka_of_two_columns_by_hand():
-    """X holds two orthogonal columns of squared length 4, Y the first alone: ‖YᵀX‖² = 16, ‖XᵀX‖ =
-    √32, ‖YᵀY‖ = 4.
-    """
-    x = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-    assert rep.linear_cka(x, x[:, :1]) == pytest.approx(16 / (math.sqrt(32) * 4))
-
-
-@pytest.mark.parametrize("unbiased", [False, True])
 @pytest.mark.parametrize(("n", "d", "e"), [(40, 6, 9), (12, 30, 20), (12, 3, 30)])
-def test_cka_is_symmetric_and_blind_to_rotation_scale_and_shift(
-    unbiased: bool, n: int, d: int, e: int
-):
+def test_cka_is_symmetric_and_blind_to_rotation_scale_and_shift(n: int, d: int, e: int):
     x, y = draw(0, n, d), draw(1, n, e)
     y[:, : min(d, e)] += x[:, : min(d, e)]
-    value = rep.linear_cka(x, y, unbiased=unbiased)
-    assert rep.linear_cka(x, x, unbiased=unbiased) == pytest.approx(1.0, abs=1e-12)
-    assert rep.linear_cka(y, x, unbiased=unbiased) == pytest.approx(value, abs=1e-12)
+    value = rep.linear_cka(x, y)
+    assert rep.linear_cka(x, x) == pytest.approx(1.0, abs=1e-12)
+    assert rep.linear_cka(y, x) == pytest.approx(value, abs=1e-12)
     turned = -3.5 * x @ ortho_group.rvs(d, random_state=np.random.default_rng(2)) + draw(3, 1, d)
-    assert rep.linear_cka(turned, y, unbiased=unbiased) == pytest.approx(value, abs=1e-12)
-    assert rep.linear_cka(x * np.arange(1, d + 1), y, unbiased=unbiased) != pytest.approx(
-        value, abs=1e-6
-    )
+    assert rep.linear_cka(turned, y) == pytest.approx(value, abs=1e-12)
+    assert rep.linear_cka(x * np.arange(1, d + 1), y) != pytest.approx(value, abs=1e-6)
 
 
 @pytest.mark.parametrize(("n", "d", "e"), [(30, 4, 7), (9, 20, 15), (9, 4, 20)])
-def test_both_forms_are_the_literal_formulas(n: int, d: int, e: int):
+def test_both_forms_are_the_literal_formula(n: int, d: int, e: int):
     """Fewer features than samples goes through products, more through Gram matrices."""
     x, y = draw(4, n, d) + 5, draw(5, n, e) - 3
-    centre = np.eye(n) - 1 / n
-    k, m = centre @ x @ x.T @ centre, centre @ y @ y.T @ centre
-    assert rep.linear_cka(x, y) == pytest.approx(
-        np.trace(k @ m) / math.sqrt(np.trace(k @ k) * np.trace(m @ m)), abs=1e-12
-    )
-    assert rep.linear_cka(x, y, unbiased=True) == pytest.approx(literal_unbiased(x, y), abs=1e-10)
+    assert rep.linear_cka(x, y) == pytest.approx(literal_unbiased(x, y), abs=1e-10)
 
 
-def test_independent_noise_has_unbiased_cka_of_zero_on_average_and_a_plain_one_far_above():
+def test_independent_noise_has_a_cka_of_zero_on_average():
     pairs = [(draw(seed, 40, 20), draw(1000 + seed, 40, 20)) for seed in range(300)]
-    unbiased = np.array([rep.linear_cka(x, y, unbiased=True) for x, y in pairs])
+    unbiased = np.array([rep.linear_cka(x, y) for x, y in pairs])
     assert abs(unbiased.mean()) < 3 * unbiased.std() / math.sqrt(300)
     assert (unbiased < 0).any()
-    assert np.mean([rep.linear_cka(x, y) for x, y in pairs]) > 0.3
 
 
 def test_layers_are_compared_with_layers():

@@ -13,7 +13,7 @@ from launching import digits as spec
 from mucore import training
 from mucore.engine.run import Callbacks, Progress
 from mucore.errors import Cancelled, MucoreError
-from mucore.runner.execute import GRADIENTS, PREDICTING, execute
+from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.spec import make_recipe, make_spec
 from mucore.store import open_store
@@ -44,12 +44,6 @@ def test_a_run_brings_its_references_and_is_stored_once(store):
     retrain = store.get_result(wanted.retrained().key)
     assert result.metrics["ta"].gap == pytest.approx(value(result, "ta") - value(retrain, "ta"))
     assert value(retrain, "rte") == 1
-    # of predicting, the gradients of samples, and each group of metrics that the run has
-    parts = result.cost["measuring_seconds"]
-    assert {PREDICTING, GRADIENTS, "accuracy", "representation"} <= set(parts) and min(
-        parts.values()
-    ) > 0
-    assert sum(parts.values()) <= result.cost["evaluation_seconds"]
     assert result.cost["evaluation_processor_seconds"] > 0
     again = execute(wanted, session)
     assert again.finished == result.finished  # the stored record, not a second computation

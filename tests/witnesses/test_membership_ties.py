@@ -40,10 +40,14 @@ def test_an_attack_on_equal_features_calls_everything_a_member(right: int):
     # the decision is f(x) = C n - C n + b = b, and by symmetry b = 0. Libsvm votes "first class"
     # where its value (the negative of f) is above 0, and "second class", which is the member,
     # otherwise.
-    split = membership.split_attack_data(members=SIDE, nonmembers=SIDE, cap=SIDE, evaluation_seed=0)
     same = predicted(right, SIDE)
     found = membership.run_attack(
-        "correctness", forget=predicted(right, 10), members=same, nonmembers=same, split=split
+        "correctness",
+        forget=predicted(right, 10),
+        members=same,
+        nonmembers=same,
+        cap=SIDE,
+        evaluation_seed=0,
     )
     x = np.full((SIDE // 2, 1), float(right > 0))
     assert found.efficacy == official(x, x, x[:10]) == 0.0

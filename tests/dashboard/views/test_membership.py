@@ -113,9 +113,8 @@ def test_a_runs_curve_is_what_the_store_says_of_it(attack):
         forget=forget,
         members=retain,
         nonmembers=test,
-        split=membership.split_attack_data(
-            members=40, nonmembers=40, cap=result.spec["mia_samples"], evaluation_seed=0
-        ),
+        cap=result.spec["mia_samples"],
+        evaluation_seed=0,
     )
     scored = mf.score_run(attack, shuffled(outputs), result)
     curve = roc.curve("x", scored)
