@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mucore.catalog import tuning
-from mucore.tuning import found
-from mucore.tuning.study import Study, studies_in
+from mucore.tuning.study import Study, is_of, studies_in, write_found
 
 STUDIES = Path(__file__).resolve().parents[1] / "data" / "studies"
 
@@ -23,15 +22,13 @@ STUDIES = Path(__file__).resolve().parents[1] / "data" / "studies"
 def kept(studies: Sequence[Study]) -> list[tuning.Tuned]:
     """The settings in the file whose studies go on."""
     going_on = [study for study in studies if not study.finished()]
-    return [
-        each for each in tuning.shipped() if any(found.is_of(each, study) for study in going_on)
-    ]
+    return [each for each in tuning.shipped() if any(is_of(each, study) for study in going_on)]
 
 
 def main() -> None:
     studies = studies_in(STUDIES)
     before = kept(studies)
-    made = found.write(tuning.SHIPPED, studies, beside=before)
+    made = write_found(tuning.SHIPPED, studies, beside=before)
     print(f"{tuning.SHIPPED} written: {len(made)} settings of studies, {len(before)} kept.")
 
 

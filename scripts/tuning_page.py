@@ -7,9 +7,9 @@ from make_tuned import STUDIES
 
 from mucore import catalog
 from mucore.catalog import tuning
-from mucore.tuning import found, report
+from mucore.tuning import report
 from mucore.tuning.plan import CAP, SEED, TRIALS
-from mucore.tuning.study import PATIENCE, Facts, Study, facts_in, studies_in
+from mucore.tuning.study import PATIENCE, Facts, Study, facts_in, is_of, studies_in
 
 TUNABLE = tuple(card.id for card in catalog.METHODS if card.search)
 
@@ -40,7 +40,7 @@ def row(study: Study, facts: Facts) -> list[str]:
     beside = ["none", "–", "–", ""]
     if choice is not None:
         ships = any(
-            found.is_of(each, study) and each.values == choice.values for each in tuning.shipped()
+            is_of(each, study) and each.values == choice.values for each in tuning.shipped()
         )
         beside = [
             _score(choice.score),

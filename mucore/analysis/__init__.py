@@ -77,11 +77,8 @@ def key(kind: str, parameters: Mapping[str, Any]) -> str:
     """32 hexadecimal digits that name the analysis: its kind, revision and every parameter, the
     keys of the runs among them.
     """
-    content = [
-        kind,
-        KINDS[kind].revision if kind in KINDS else 0,
-        complete(kind, parameters).model_dump(mode="json"),
-    ]
+    asked = complete(kind, parameters).model_dump(mode="json")
+    content = [kind, KINDS[kind].revision, asked]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -20,6 +20,7 @@ from mucore.bench import page
 from mucore.bench.page import Line, bare_rate
 from mucore.errors import MucoreError
 from mucore.metrics import cost
+from mucore.metrics.accuracy import accuracy
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
@@ -73,7 +74,9 @@ def measure_runs(store: Store, grid: Grid, device: str) -> list[Line]:
     epoch = taken / original.recipe.epochs
     ours = len(session.splits(original).train.ids) / epoch
     bare = 2 / (1 / before + 1 / after)
-    test, train = (_accuracy(trained, split) for split in ("test", "train"))
+    test, train = (
+        accuracy(confusion=np.array(trained.confusion[split])) for split in ("test", "train")
+    )
     # by the clock of the run itself
     whole, clock = cost.taken(retrained.cost), cost.clock(retrained.cost)
     assert whole is not None
@@ -116,12 +119,6 @@ def _result(store: Store, plan: Plan, key: str) -> Result:
         errors = [job.error for job in store.jobs(keys=list(plan.keys)) if job.error]
         raise MucoreError(f"The benchmark's comparison did not finish: {errors[:1]}")
     return result
-
-
-def _accuracy(result: Result, split: str) -> float:
-    """Share of the whole split that is right, from the confusion counts."""
-    counts = np.array(result.confusion[split])
-    return float(counts.trace() / counts.sum())
 
 
 def measure_start(repeats: int = 5) -> Line:

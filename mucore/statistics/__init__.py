@@ -18,7 +18,6 @@ import pandas as pd
 
 from mucore import catalog
 from mucore.errors import BadValue
-from mucore.statistics import notes as sentences
 from mucore.statistics import tables
 from mucore.statistics.outliers import Suspicion, suspicions, suspicions_of, watched
 from mucore.statistics.runs import (
@@ -144,12 +143,12 @@ def statistics_of(
             "other results."
         )
     notes = [
-        *sentences.missing_notes(runs, values, card),
-        *sentences.status_notes(runs),
-        *sentences.seed_notes(mine),
+        *tables.missing_notes(runs, values, card),
+        *tables.status_notes(runs),
+        *tables.seed_notes(mine),
     ]
     intervals = tables.intervals(mine)
-    notes += sentences.bound_notes(intervals, card)
+    notes += tables.bound_notes(intervals, card)
     table, said = tables.complete_table(mine, card)
     notes += said
     pairs, said = tables.pairs(table)

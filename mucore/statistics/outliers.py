@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mucore import catalog
-from mucore.statistics.notes import counted
 from mucore.statistics.runs import label_runs, seed_means
-from mucore.statistics.tables import t_intervals
+from mucore.statistics.tables import counted, t_intervals
 
 # A value counts as outside the range of original and Retrain only if it leaves it by more than this
 # share as well. The limit is ours.

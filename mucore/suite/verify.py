@@ -28,7 +28,6 @@ from mucore.runner.plan import MethodChoice, expand
 from mucore.scenarios import select
 from mucore.spec import RunSpec
 from mucore.store.rows import Measured, Result
-from mucore.suite.description import Task
 from mucore.suite.lines import REFERENCES, grid_of
 from mucore.suite.pack import Pack, place_of
 
@@ -275,15 +274,8 @@ def _faults(pack: Pack, result: Result, outputs: Outputs, reference: Outputs) ->
     if task is not None:
         if {forget_hash(outputs["forget"].ids), result.forget_hash} != {task.forget_hash}:
             yield "It forgets other samples than the suite's."
-        for name, size in _sizes(task).items():
+        sizes = {"forget": task.forget_count, "retain": task.sizes["train"] - task.forget_count}
+        sizes |= {name: task.sizes[name] for name in ("validation", "test")}
+        for name, size in sizes.items():
             if name not in outputs or outputs[name].total != size:
                 yield f"Its {name} set does not have the {size} samples of the suite."
-
-
-def _sizes(task: Task) -> dict[str, int]:
-    return {
-        "forget": task.forget_count,
-        "retain": task.sizes["train"] - task.forget_count,
-        "validation": task.sizes["validation"],
-        "test": task.sizes["test"],
-    }

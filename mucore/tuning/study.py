@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -22,6 +22,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from mucore.catalog import tuning
+from mucore.catalog.tuning import Tuned
 from mucore.errors import LONGEST_PATH, BadFile, said
 from mucore.files import write
 from mucore.store.retry import patient
@@ -331,6 +333,53 @@ def facts_in(root: Path) -> list[Facts]:
     """What the tasks below a folder share, by name."""
     found = map(_load_facts, sorted(root.glob("*/task.json")))
     return [each for each in found if each is not None]
+
+
+# -- what searches came to, as the file that the preset `tuned` reads (mucore/catalog/tuning.py)
+
+
+def settings_of(studies: Iterable[Study]) -> list[Tuned]:
+    """The setting of each study that has come to its end, and to one."""
+    return [
+        Tuned(
+            method=study.method,
+            values=choice.values,
+            trials=len(study.settings),
+            cap=study.cap,
+            open=study.open,
+            **study.task,  # as `Task.content` has it
+        )
+        for study in studies
+        if (choice := study.choice()) is not None and study.finished()
+    ]
+
+
+def is_of(setting: Tuned, study: Study) -> bool:
+    """Whether a setting is for the method and the task of a study."""
+    return setting.method == study.method and all(
+        getattr(setting, name) == value for name, value in study.task.items()
+    )
+
+
+def write_found(
+    path: Path, studies: Iterable[Study], *, beside: Iterable[Tuned] = ()
+) -> list[Tuned]:
+    """Write the settings of `studies` to `path`, and those of `beside` that are for other tasks or
+    methods, or whose study goes on. One whose study has come to its end again, with as many trials
+    or more, and has no candidate now goes.
+    """
+    studies = [*studies]
+    made = settings_of(studies)
+    kept = [
+        setting
+        for setting in beside
+        if not any(
+            is_of(setting, study) and study.finished() and len(study.settings) >= setting.trials
+            for study in studies
+        )
+    ]
+    write_json(path, tuning.content([*made, *kept]))
+    return made
 
 
 def write_json(path: Path, content: Any) -> None:

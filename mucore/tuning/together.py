@@ -20,10 +20,9 @@ from mucore.processes import end_all, own_group
 from mucore.runner.plan import Grid, parse_grid
 from mucore.runner.together import check_jobs
 from mucore.store import Store, open_store
-from mucore.tuning import found
 from mucore.tuning.plan import Wish, check_means, wish_of
 from mucore.tuning.search import Event, Search, StudiesFailed, claimed
-from mucore.tuning.study import studies_in
+from mucore.tuning.study import studies_in, write_found
 
 log = logging.getLogger("mucore")
 
@@ -71,7 +70,7 @@ def search(
         with claimed(store.home / "tuning", "found", wait=lambda: False):
             # a damaged file of another task must not hide how the search ended
             studies = studies_in(root, on_bad=lambda error: log.warning("left out: %s", error))
-            found.write(store.home / tuning.FILE, studies, beside=tuning.at(store.home))
+            write_found(store.home / tuning.FILE, studies, beside=tuning.at(store.home))
     if own.failed:
         raise StudiesFailed(
             f"{' '.join(own.failed.values())} What had ended is kept, and the same command goes on "

@@ -13,8 +13,7 @@ from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
 from mucore.errors import BadFile
 from mucore.spec import complete, make_recipe, make_spec
-from mucore.tuning import found
-from mucore.tuning.study import Study, Trial, studies_in
+from mucore.tuning.study import Study, Trial, is_of, settings_of, studies_in
 
 USUAL = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}
 
@@ -179,7 +178,7 @@ def test_what_ships_is_a_setting_that_its_study_judged():
     """Chosen by the score of an earlier version until the searches have come to their end again."""
     studies = studies_in(make_tuned.STUDIES)
     for each in tuning.shipped():
-        (study,) = (one for one in studies if found.is_of(each, one))
+        (study,) = (one for one in studies if is_of(each, one))
         assert any(one.judged and one.values == each.values for one in study.settings), each
 
 
@@ -201,9 +200,9 @@ def test_a_setting_ships_until_a_study_has_come_to_its_end(home):
     judged, growing = study((2.0, 2.0, 2.0)), study((2.0, 2.0, 2.0), (1.0,))
     for going_on in (growing, study((2.0, 2.0))):
         assert going_on.pending() and make_tuned.kept([going_on]) == [before]
-    assert len(found.settings([judged])) == 1 and not make_tuned.kept([judged])
+    assert len(settings_of([judged])) == 1 and not make_tuned.kept([judged])
     stopped = replace(judged, asked=60)  # its best is no more than the best so far
-    assert not found.settings([stopped]) and make_tuned.kept([stopped]) == [before]
+    assert not settings_of([stopped]) and make_tuned.kept([stopped]) == [before]
     none = replace(judged, trials=(replace(judged.trials[0], over=True),))
     assert none.choice() is None and not make_tuned.kept([none])
     elsewhere = replace(growing, task={**task, "dataset": "digits"})
