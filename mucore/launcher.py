@@ -103,7 +103,6 @@ class App:
         try:
             self.server.keep()
             self._keep_workers()
-            self._take_up()
             threading.Thread(target=self._announce, daemon=True).start()
             while not self.stop.wait(1.0):
                 self.server.keep()
@@ -181,16 +180,6 @@ class App:
             threads=threads_of(self.options.workers),
             parent_pid=os.getpid(),
         )
-
-    def _take_up(self) -> None:
-        """Analyses and searches that an earlier, killed start left behind go on, as runs do."""
-        from mucore.errors import MucoreError
-        from mucore.runner import apart
-
-        try:
-            apart.take_up(self.store)
-        except MucoreError as error:
-            say(str(error))
 
     def _keep_workers(self) -> None:
         """Keep as many workers as were asked for; those of others on the same store count."""

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_origin
 
 from cyclopts import Parameter
@@ -71,12 +72,20 @@ def patient_home() -> Generator[Store]:
 def progress(done: float, step: str) -> None:
     """A line on stderr, where a person looks at it."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{done:4.0%} {step}", end="", file=sys.stderr, flush=True)
+        line = f"{done:4.0%} {step}"[: get_terminal_size().columns - 1]
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
 def end_progress() -> None:
+    """Take that line away."""
     if sys.stderr.isatty():
-        print(file=sys.stderr)
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def tell(sentence: str) -> None:
+    """A sentence on stderr that stays, in the place of `progress`."""
+    end_progress()
+    print(sentence, file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -230,16 +230,15 @@ def remeasure(filters: Filters | None = None, *, device: Device = "auto") -> int
     from mucore.runner.remeasure import remeasure as measure_again
     from mucore.runner.session import Session
 
-    def show(done: int, of: int) -> None:
-        if sys.stderr.isatty():
-            print(f"\r{done} of {of}", end="\n" if done == of else "", file=sys.stderr, flush=True)
-
     with open_home() as store:
         found = store.results(**(filters or Filters()).resolve(store))
         if not found:
             print("No result matches.", file=sys.stderr)
             return 0
-        left = measure_again(found, Session(store, device), on_done=show)
+        left = measure_again(
+            found, Session(store, device), on_done=lambda done, of: progress(done / of, "measured")
+        )
+    end_progress()
     print(f"{len(found) - len(left)} of {len(found)} results measured again.")
     for reason, count in Counter(left).items():
         print(f"{count} left: {reason}", file=sys.stderr)

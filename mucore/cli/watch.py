@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mucore import signals
+from mucore.cli.base import end_progress, progress, tell
 from mucore.cli.printing import duration
 from mucore.errors import Cancelled
 
@@ -60,15 +61,6 @@ class Watch:
         self._labels = {spec.key: spec.label for spec in plan.specs}
 
     def __enter__(self) -> Watch:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        self._console = Console(stderr=True)
-        self._bar = Progress(
-            console=self._console, transient=True, disable=not self._console.is_terminal
-        )
-        self._task = self._bar.add_task("starting", total=len(self.plan.keys))
-        self._bar.start()
         self._handlers = signals.on_end(self._interrupt)
         self._thread.start()
         return self
@@ -88,7 +80,7 @@ class Watch:
                 if self._problem is None:
                     self._step()
         finally:
-            self._bar.stop()
+            end_progress()
         if self._problem is not None and exception[0] is None:
             raise self._problem
 
@@ -147,7 +139,7 @@ class Watch:
                 self._finish(key, None, job)
         running = [job for job in jobs.values() if job.state == "running"]
         words = f"{running[0].label} · {running[0].step}" if running else "waiting"
-        self._bar.update(self._task, completed=len(self._shown), description=words)
+        progress(len(self._shown) / len(self.plan.keys), words)
 
     def _finish(self, key: str, result: Result | None, job: Job | None) -> None:
         self.show(key, result, job)
@@ -157,8 +149,5 @@ class Watch:
         state, took = job.state if job is not None else "", ""
         if result is not None:
             state, took = result.status, f" in {duration(result.cost.get('wall_seconds') or 0.0)}"
-        self._console.print(
-            f"{len(self._shown)}/{len(self.plan.keys)} {state}: {self._labels[key]}{took}",
-            highlight=False,
-            markup=False,
-        )
+        count = f"{len(self._shown)}/{len(self.plan.keys)}"
+        tell(f"{count} {state}: {self._labels[key]}{took}")

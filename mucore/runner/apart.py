@@ -14,15 +14,13 @@ from functools import partial
 from mucore.runner.executors import start_process
 from mucore.runner.jobs import Listener, Pulse, run_job
 from mucore.store import Store
-from mucore.store.lease import host, process_id
+from mucore.store.lease import process_id
 from mucore.store.retry import waiting
 from mucore.store.rows import Job
 
 # A process that was started for a job takes it within seconds, on a busy machine, too.
 PATIENCE = timedelta(seconds=30)
 UNTAKEN = "No process has taken up the computation (logs/workers.log may say why). Start it again."
-
-MOST = 20  # that are taken up at once
 
 STARTED: list[subprocess.Popen] = []  # by this process
 
@@ -36,23 +34,6 @@ def start(store: Store, job: Job) -> None:
     # a child that has ended counts as a process until its parent takes note
     STARTED[:] = [process for process in STARTED if process.poll() is None]
     STARTED.append(start_process(store, ["worker", "--job", str(job.id)]))
-
-
-def take_up(store: Store) -> None:
-    """Start queued ones anew, whose process has died: analyses, and searches of this home. Raises
-    as `start`.
-    """
-    store.reap()
-    here = place(store)
-    for kind in ("analysis", "search"):
-        for job in store.jobs(states=["queued"], kind=kind, limit=MOST):
-            if job.spec.get("home", here) == here:
-                start(store, job)
-
-
-def place(store: Store) -> str:
-    """What names a home on all machines that share a database."""
-    return f"{host()}:{store.home}"
 
 
 def untaken(job: Job) -> bool:

@@ -34,7 +34,6 @@ def enqueue(store: Store, grid: Grid, wish: Wish) -> Job:
     """
     content = {
         "search": grid.model_dump(mode="json"),
-        "home": apart.place(store),
         "trials": wish.trials,
         "seed": wish.seed,
         "cap": wish.cap,

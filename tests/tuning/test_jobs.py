@@ -69,16 +69,6 @@ def test_a_cancelled_one_keeps_its_trials_and_goes_on_from_there(store, monkeypa
     assert after[0][: len(before[0])] == before[0]
 
 
-def test_the_next_start_of_the_program_takes_up_what_is_queued_in_its_home(store, monkeypatch):
-    started: list[int] = []
-    monkeypatch.setattr(apart, "start", lambda store, job: started.append(job.id))
-    job = jobs.enqueue(store, GRID, WISH)
-    store.enqueue_other("search", "a" * 32, {"home": "elsewhere:/home"}, "another machine's")
-    store.enqueue_other("analysis", "b" * 32, {"analysis": "tsne"}, "a map")
-    apart.take_up(store)
-    assert [store.job(each).key for each in started] == ["b" * 32, job.key]
-
-
 @pytest.mark.slow
 def test_a_process_of_its_own_searches_and_another_goes_on_when_it_was_killed(store):
     job = jobs.start(store, GRID, WISH)
