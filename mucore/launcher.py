@@ -201,13 +201,7 @@ class App:
             child.keep()
 
     def _end(self) -> None:
-        end_all(
-            [
-                child.process
-                for child in (self.server, *self.workers)
-                if child.process is not None and child.alive()
-            ]
-        )
+        end_all([child.process for child in (self.server, *self.workers) if child.process])
         self.store.close()
 
 

@@ -283,8 +283,8 @@ def _value(result: Result, metric: str) -> float:
     measured = result.metrics.get(metric)
     if measured is None or measured.value is None:
         raise BadFile(
-            f"The stored result {result.key} has no {metric}, which the score needs. Delete it "
-            "and run it again."
+            f"The stored result {result.key} has no {metric}, which the score needs. Compute it "
+            "in another home (--home)."
         )
     return measured.value
 

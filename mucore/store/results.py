@@ -100,13 +100,6 @@ class Results(Claims):
         newest = frame.groupby([*alike, frame["scenario"].isna()]).tail(each)
         return self.results(metrics=False, keys=list(newest["key"]))
 
-    def delete_result(self, key: str) -> None:
-        """Forget a result. Its files go at the next `gc`; comparisons keep the key and show it as
-        not run.
-        """
-        with self.write("results") as connection:
-            connection.execute(sa.delete(schema.result).where(schema.result.c.key == key))
-
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row a result without its metrics; columns and types as in `SUMMARY`. `seconds` and
         `steps` are the method's own cost.

@@ -11,7 +11,7 @@ import errno
 import functools
 import math
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
@@ -36,7 +36,7 @@ _PASSING_STATES = ("08", "40", "53", "55P03", "57P", "25P03", "25P04")
 # What a server says of an address that will never do; all else that ends a connection passes.
 _WRONG_ADDRESS = ("authentication failed", "does not exist", "pg_hba.conf", "no password supplied")
 
-FIRST_SECONDS, LONGEST_SECONDS = 0.2, 30.0
+FIRST_SECONDS, LONGEST_SECONDS = 0.2, 30.0  # between tries: each pause is twice the one before
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -88,14 +88,6 @@ def _of_shared_memory(error: BaseException) -> bool:
     return getattr(orig, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE"
 
 
-def pauses() -> Iterator[float]:
-    """Seconds between tries: each pause is twice the one before, up to half a minute."""
-    seconds = FIRST_SECONDS
-    while True:
-        yield seconds
-        seconds = min(2 * seconds, LONGEST_SECONDS)
-
-
 @contextmanager
 def waiting(
     wait: Callable[[str, float], None], *, limit: float = math.inf
@@ -122,17 +114,18 @@ def patient(call: Callable[P, T]) -> Callable[P, T]:
         if (patience := _patience.get()) is None:
             return call(*args, **named)
         wait, limit = patience
-        began, coming = time.monotonic(), pauses()
+        began, pause = time.monotonic(), FIRST_SECONDS
         token = _patience.set(None)  # what it calls itself need not wait, too
         try:
             while True:
                 try:
                     return call(*args, **named)
                 except Exception as error:
-                    what, pause = awaited(error), next(coming)
+                    what = awaited(error)
                     if what is None or time.monotonic() + pause - began > limit:
                         raise
                 wait(what, pause)
+                pause = min(2 * pause, LONGEST_SECONDS)
         finally:
             _patience.reset(token)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from builders import delete_result
 from launching import digits as spec
 
 from mucore import training
@@ -290,7 +291,7 @@ def test_the_original_looks_the_same_whether_or_not_its_row_was_there(session):
     """Without the row its predictions on the scenario's sets are made again."""
     without = execute(spec(), session)
     row = execute(spec("original"), session)
-    session.store.delete_result(spec().key)
+    delete_result(session.store, spec().key)
     after = execute(spec(), session)
     names = [f"cka_original_{split}" for split in ("retain", "test")]
     assert [value(after, name) for name in names] == pytest.approx(

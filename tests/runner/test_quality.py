@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from builders import delete_result
 
 import mucore.api as mu
 from mucore import cli
@@ -160,9 +161,9 @@ def test_other_forget_sets_and_missing_references_are_refused(home):
         store.put_result(replace(result, forget_hash="0" * 16))
         with pytest.raises(BadValue, match="2 different forget sets"):
             quality.find(experiment, store)
-        store.delete_result(result.key)
+        delete_result(store, result.key)
         assert quality.find(experiment, store) == []  # the method is not complete
-        store.delete_result(experiment.retrained[0])
+        delete_result(store, experiment.retrained[0])
         with pytest.raises(MucoreError, match="1 of the 4 retrained models have no result"):
             quality.find(experiment, store)
 

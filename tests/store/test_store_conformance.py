@@ -14,7 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from builders import START, full_results, make_cost, make_model, make_result, make_spec_row
+from builders import (
+    START,
+    delete_result,
+    full_results,
+    make_cost,
+    make_model,
+    make_result,
+    make_spec_row,
+)
 from sqlalchemy.exc import DBAPIError
 
 import mucore
@@ -83,7 +91,7 @@ def test_putting_a_result_again_replaces_it(store: Store) -> None:
     store.put_result(make_result(metrics={"ra": 0.2}))
     (found,) = store.results()
     assert set(found.metrics) == {"ra"}
-    store.delete_result(found.key)
+    delete_result(store, found.key)
     assert store.results() == [] and store.get_result(found.key) is None
 
 
@@ -699,7 +707,6 @@ WRITING: dict[str, Callable[[Store], object]] = {
     "claim": lambda store: store.claim("w"),
     "create_comparison": lambda store: store.create_comparison("x", "", {}, []),
     "delete_comparison": lambda store: store.delete_comparison(1),
-    "delete_result": lambda store: store.delete_result(SPEC.key),
     "end_talk": lambda store: store.end_talk("room"),
     "enqueue": lambda store: store.enqueue([SPEC]),
     "enqueue_other": lambda store: store.enqueue_other("search", "k", {}, "x"),
@@ -771,6 +778,6 @@ def test_making_one_store_read_only_leaves_others_of_the_same_database_alone(
         writer.put_result(make_result())
         assert len(reader.results()) == 1
         with pytest.raises(ReadOnly):
-            reader.delete_result(SPEC.key)
-        writer.delete_result(SPEC.key)
+            delete_result(reader, SPEC.key)
+        delete_result(writer, SPEC.key)
         assert reader.results() == []

@@ -96,16 +96,6 @@ def test_a_question_has_so_many_votes_and_no_more(
     assert store.votes("room", "2") == {"40": 2, "50": 1}
 
 
-def test_a_vote_is_a_short_text(store: Store) -> None:
-    store.hold_talk("room", "a", 2)
-    for field in ("question", "voter", "choice"):
-        for text in ("", "x" * (talks.LONGEST + 1)):
-            vote = {"question": "2", "voter": "x", "choice": "40"} | {field: text}
-            with pytest.raises(BadValue):
-                store.cast_vote("room", "a", **vote)
-    assert store.votes("room", "2") == {}
-
-
 def test_nothing_that_is_stored_says_who_voted_or_when(store: Store) -> None:
     assert {column.name for column in tables.vote.columns} == {
         "room",
