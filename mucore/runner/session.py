@@ -4,7 +4,7 @@ read from the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mucore import catalog, datasets, models, training
 from mucore.datasets.poisoned import poisoned
@@ -209,22 +209,25 @@ class Session:
         names = (result.outputs, model.weights if model is not None else None)
         return any(name is not None and not self.store.artifacts.exists(name) for name in names)
 
-    def load_model(self, spec: RunSpec) -> Trained | None:
-        """The weights of a spec from the store, or None where they were never made or have been
-        cleared away.
+    def tensors(self, record: Model | None) -> dict[str, Tensor] | None:
+        """Those that a row names; None where they were never made, were cleared away, or are lost
+        or damaged: they are made anew then, and the numbers in the store stay.
         """
-        record = self.store.get_model(spec.model_key)
         if record is None or record.weights is None:
             return None
         try:
-            state = {
-                name: torch.from_numpy(array)
-                for name, array in self.store.artifacts.get_arrays(record.weights).items()
-            }
+            arrays = self.store.artifacts.get_arrays(record.weights)
         except (BadFile, StoreError) as problem:
             if awaited(problem) is not None:
                 raise
-            # a lost or damaged file is computed anew; the numbers in the store stay
+            return None
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+    def load_model(self, spec: RunSpec) -> Trained | None:
+        """The weights of a spec from the store, or None as `tensors`."""
+        record = self.store.get_model(spec.model_key)
+        state = self.tensors(record)
+        if record is None or state is None:
             return None
         model = ensemble.restore(
             state, lambda: training.fresh_model(spec, self.splits(spec), 0), self.splits(spec).task
@@ -232,9 +235,21 @@ class Session:
         return model.to(self.device).eval(), record
 
     def save_model(self, spec: RunSpec, model: nn.Module, run: Run, cost: dict) -> Model:
-        arrays = {name: t.detach().cpu().numpy() for name, t in model.state_dict().items()}
+        return self.keep(spec.model_key, spec, model.state_dict(), run, cost)
+
+    def keep(
+        self,
+        key: str,
+        spec: RunSpec,
+        state: Mapping[str, Tensor],
+        run: Run,
+        cost: dict,
+        **others: Any,
+    ) -> Model:
+        """Store tensors under a key; `others` are fields of the row that do not follow the run."""
+        arrays = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
         record = Model(
-            model_key=spec.model_key,
+            model_key=key,
             spec=spec.model_dump(mode="json"),
             weights=self.store.artifacts.put_arrays(arrays),
             status=run.status,
@@ -247,6 +262,7 @@ class Session:
             precision=run.precision,
             created=datetime.now(UTC),
         )
+        record = replace(record, **others)
         self.store.put_model(record)
         return record
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator
-from datetime import UTC, datetime
 
 import torch
 from torch import nn
@@ -18,12 +17,10 @@ from mucore.catalog import MethodCard
 from mucore.engine.collect import collect
 from mucore.engine.data import Samples
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
-from mucore.errors import BadFile, StoreError
 from mucore.metrics.accuracy import accuracy
 from mucore.metrics.cost import taken
 from mucore.runner.session import ForgetSet, Session
 from mucore.spec import RunSpec, complete
-from mucore.store.retry import awaited
 from mucore.store.rows import Model
 from mucore.training import records
 from mucore.training.records import Record
@@ -91,14 +88,8 @@ def _record(
     base = spec.original()
     key = records.key(base.model_key, name, forget.hash)
     kept = session.store.get_model(key)
-    if kept is not None and kept.weights is not None:
-        try:
-            arrays = session.store.artifacts.get_arrays(kept.weights)
-            return {part: torch.from_numpy(array) for part, array in arrays.items()}, kept
-        except (BadFile, StoreError) as problem:
-            if awaited(problem) is not None:
-                raise
-            # a lost or damaged file is made anew
+    if kept is not None and (stored := session.tensors(kept)) is not None:
+        return stored, kept
     run = session.run(base, base.training_seed, callbacks)
     if name == "layer_moments":
         record = moments(original, session.samples(spec, "train"), run)
@@ -121,23 +112,18 @@ def _record(
                 base, run, session.splits(base), recorder=recorder
             )
         training.check_replay(replayed, original)
-    kept = Model(
-        model_key=key,
-        spec=base.model_dump(mode="json"),
-        weights=session.store.artifacts.put_arrays(
-            {part: t.cpu().numpy() for part, t in record.items()}
-        ),
+    kept = session.keep(
+        key,
+        base,
+        record,
+        run,
+        session.cost(run),
         status="ok",
         stop_reason=None,
-        cost=session.cost(run),
         losses=(),
         diagnostics={},
         notes=(f"training record {name}",),
-        device=session.device_name,
-        precision=run.precision,
-        created=datetime.now(UTC),
     )
-    session.store.put_model(kept)
     return {part: t.cpu() for part, t in record.items()}, kept
 
 

@@ -65,6 +65,7 @@ class Workers(Database):
         """Say that the worker of this process lives, and what its `facts` are by now. A row that
         another machine took for dead comes back.
         """
+        self.check_writable()
         if self._registered is not None and self._registered.id == worker_id:
             facts = self._registered.facts if facts is None else facts
             self._put_worker(replace(self._registered, state=state, facts=facts))
