@@ -133,26 +133,7 @@ def compare(
     from mucore.runner.plan import make_plan
     from mucore.store import open_store
 
-    grid = grid_of(
-        dataset=dataset,
-        model=model,
-        preset=preset,
-        recipe=recipe,
-        scenario=scenario,
-        scenario_parameters=scenario_parameters,
-        then=then,
-        methods=methods,
-        parameters=parameters,
-        method_preset=method_preset,
-        seeds=seeds,
-        unlearning_seeds=unlearning_seeds,
-        evaluation_seeds=evaluation_seeds,
-        mia_samples=mia_samples,
-        noise=noise,
-        scopes=scopes,
-        original=original,
-        preprocess=preprocess,
-    )
+    grid = grid_of(locals())
     with open_store(home) as store:
         plan = make_plan(grid, store)
         if methods != ["all"]:
@@ -273,20 +254,7 @@ def forgetting_quality(
     from mucore.runner.quality import find, plan_experiment
     from mucore.store import open_store
 
-    grid = grid_of(
-        dataset=dataset,
-        model=model,
-        preset=preset,
-        recipe=recipe,
-        scenario=scenario,
-        scenario_parameters=scenario_parameters,
-        methods=methods,
-        parameters=parameters,
-        seeds=seed,
-        unlearning_seeds=seed,
-        mia_samples=mia_samples,
-        original=original,
-    )
+    grid = grid_of({**locals(), "seeds": seed, "unlearning_seeds": seed})
     with open_store(home) as store:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
         title = name or f"{_title(grid)}: forgetting quality, {models} models"
@@ -336,15 +304,7 @@ def tune(
     from mucore.tuning.together import search
     from mucore.userfiles import paths
 
-    grid = grid_of(
-        dataset=dataset,
-        model=model,
-        preset=preset,
-        recipe=recipe,
-        scenario=scenario,
-        scenario_parameters=scenario_parameters,
-        methods=methods,
-    )
+    grid = grid_of(locals())
     with open_store(home) as store:
         root = paths.path(str(studies), what="studies") if studies else store.home / FOLDER
         wish, reasons = wish_of(grid, trials=trials, seed=seed, cap=cap)

@@ -1,13 +1,9 @@
-"""Numbers as a person reads them, and what a person types as numbers. No Streamlit here."""
+"""Numbers as a person reads them. No Streamlit here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-
-from mucore.numbers import whole_numbers
-
-MAX_SEEDS = 100
 
 
 def duration(seconds: float | None) -> str:
@@ -62,11 +58,6 @@ def ago(moment: datetime, now: datetime) -> str:
     """ "just now" or "3 min 20 s ago"."""
     seconds = (now - moment).total_seconds()
     return "just now" if seconds < 2 else f"{duration(seconds)} ago"
-
-
-def parse_seeds(text: str) -> list[int]:
-    """ "0", "0,1,5", "0-4" or a mixture, without doubles, in order. Raises `BadValue`."""
-    return whole_numbers(text, "Seeds", MAX_SEEDS)
 
 
 def plain(value: object) -> str:

@@ -88,14 +88,10 @@ def internal(parameters: dict[str, Any], known: np.ndarray | None) -> dict[str, 
 
 
 def content(kind: str, found: analysis.Found, known: np.ndarray | None) -> dict[str, Any]:
-    """The analysis as JSON; arrays become nested lists, internal ids what samples are called."""
+    """The analysis as JSON takes it; internal ids become what samples are called."""
     ids = {"queries", "samples", *(found.value["keys"] if kind == "neighbours" else ())}
     value = {
         name: known[each] if known is not None and (name in ids or name.endswith("ids")) else each
         for name, each in found.value.items()
-    }
-    value = {
-        name: each.tolist() if isinstance(each, np.ndarray) else each
-        for name, each in value.items()
     }
     return {"kind": kind, "key": found.key, "path": str(found.path), "value": value}

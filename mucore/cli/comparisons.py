@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,7 +22,7 @@ from mucore.cli.base import (
 from mucore.cli.flags import GridOptions, build_grid
 from mucore.cli.printing import print_results, print_table, say_time, to_json
 from mucore.cli.watch import Watch, describe_failure
-from mucore.errors import MucoreError
+from mucore.errors import MucoreError, warn
 from mucore.userfiles import datasets, sizes
 
 if TYPE_CHECKING:
@@ -35,10 +34,6 @@ Anyway = Annotated[
     bool, Parameter(negative="", help="Also start runs that need more memory than the device has.")
 ]
 Name = Annotated[str | None, Parameter(help="Name of the comparison, as the dashboard shows it.")]
-
-
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
 
 
 def _planned(options: GridOptions, store: Store) -> Plan:
@@ -61,7 +56,7 @@ def _planned(options: GridOptions, store: Store) -> Plan:
         notes += seen.notes
     notes += [each.sentence for each in identity.check(plan.specs)]
     for note in notes:
-        _say(note)
+        warn(note)
     say_refused(plan, every=options.methods == ["all"])
     return plan
 
@@ -128,7 +123,7 @@ def _say_memory(planned: Plan) -> None:
     """What a plan says of memory; only what starts runs refuses any."""
     fit = planned.fit
     if fit is not None and (said := fit.refusal("insist with --anyway") or fit.warning()):
-        _say(said)
+        warn(said)
 
 
 def run(
@@ -206,7 +201,7 @@ def _outcome(watch: Watch) -> int:
             INTERRUPTED,
         )
     for reason, labels in _reasons(watch.failed.values()).items():
-        _say(f"{reason} ({', '.join(labels)})")
+        warn(f"{reason} ({', '.join(labels)})")
     return FAILED if missing else 0
 
 
@@ -243,9 +238,9 @@ def quality(
         experiment = plan_experiment(build_grid(options), store, models=models, originals=originals)
         planned = experiment.plan
         say_refused(planned, every=options.methods == ["all"])
-        _say(_counts(planned))
+        warn(_counts(planned))
         if planned.to_run:
-            _say(say_time(planned))
+            warn(say_time(planned))
         findings, code = [], 0
         if plan_only:
             _say_memory(planned)

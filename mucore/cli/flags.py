@@ -117,13 +117,13 @@ def build_grid(options: TaskOptions) -> Grid:
         parameters.setdefault(owner, {})[key] = value
     if budget is not None:
         parameters["scenario"].setdefault("budget", budget)
-    return grid_of(
-        **asked,
-        recipe=parameters.pop("recipe"),
-        scenario_parameters=parameters.pop("scenario"),
-        parameters=parameters,
-        then=[_request(text) for text in then],
-    )
+    asked |= {
+        "recipe": parameters.pop("recipe"),
+        "scenario_parameters": parameters.pop("scenario"),
+        "parameters": parameters,
+        "then": [_request(text) for text in then],
+    }
+    return grid_of(asked)
 
 
 def split_names(values: Iterable[str]) -> list[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Mapping
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,7 +90,7 @@ def evaluate(
         return found or None
 
     listed = forget if is_reference(forget) else Path(forget)
-    rows = identity.chosen(listed, data, partial(print, file=sys.stderr))
+    rows = identity.chosen(listed, data)
     tested = ["test", *["validation"] * (splits.validation.source is splits.test.source)]
     report = mu.evaluate(
         **{role: networks(role) for role in files},

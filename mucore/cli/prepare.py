@@ -7,7 +7,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -117,21 +118,19 @@ class _Work:
         store = self.store
         plan = make_plan(parse_grid(lesson["grid"]), store, workers=len(store.workers()) + 1)
         runs, missing = len(plan.specs), len(plan.to_run)
-        told: dict[str, Any] = {
-            "id": lesson["id"],
-            "runs": runs,
-            "missing": missing,
-            "estimate": plan.estimate,
-        }
-        self.say(
-            f"Lesson {lesson['id']}: {missing} of {runs} runs are missing."
-            + (f" {say_time(plan)}" if missing else "")
-        )
+        told = {"id": lesson["id"], "runs": runs, "missing": missing, "estimate": plan.estimate}
+        time = f" {say_time(plan)}" if missing else ""
+        self.say(f"Lesson {lesson['id']}: {missing} of {runs} runs are missing.{time}")
         if self.plan_only or not missing:
             return told
-        name = f"Lesson: {lesson['title']}"
-        question = lesson["question"]
-        watch = compute(plan, store, name=name, note=question, device=self.device, anyway=False)
+        watch = compute(
+            plan,
+            store,
+            name=f"Lesson: {lesson['title']}",
+            note=lesson["question"],
+            device=self.device,
+            anyway=False,
+        )
         if watch.stopped.is_set():
             raise KeyboardInterrupt
         told["missing"] = len(watch.unfinished())
@@ -152,47 +151,47 @@ class _Work:
             report["problems"] = found["problems"]
             if not turn:
                 report["experiments"] = [self._experiment(one) for one in found["experiments"]]
-            keys = [analysis.key(one["kind"], one["parameters"]) for one in found["analyses"]]
-            for key, one in zip(keys, found["analyses"], strict=True):
+            for one in found["analyses"]:
+                key = analysis.key(one["kind"], one["parameters"])
                 if key not in known:
+                    known.add(key)
                     report["analyses"].append(self._analysis(key, one))
-            known.update(keys)
 
     def _experiment(self, one: dict[str, Any]) -> dict[str, Any]:
         from mucore.runner import quality
 
         told = {"page": one["page"], "models": one["models"], "methods": len(one["methods"])}
-
-        def compute() -> dict[str, Any]:
-            lineup = quality.lineup(self.store, **{name: one[name] for name in _LINEUP})
-            quality.find(lineup, self.store)
-            return {}
-
-        return self._done(told, f"forgetting quality, {one['models']} models", compute)
+        if self._told(one["page"], f"forgetting quality, {one['models']} models"):
+            with _kept(told):
+                asked = {name: one[name] for name in _LINEUP}
+                quality.find(quality.lineup(self.store, **asked), self.store)
+        return told
 
     def _analysis(self, key: str, one: dict[str, Any]) -> dict[str, Any]:
         from mucore import analysis
         from mucore.cli import analyse
 
-        told = {"page": one["page"], "kind": one["kind"], "key": key}
+        kind = one["kind"]
+        told = {"page": one["page"], "kind": kind, "key": key}
+        if self._told(one["page"], analysis.KINDS[kind].title or kind):
+            with _kept(told):
+                pack = Path(one["pack"]) if one["pack"] else None
+                found = analyse.compute(kind, one["parameters"], self.store, pack)
+                told["path"] = str(found.path)
+        return told
 
-        def compute() -> dict[str, Any]:
-            pack = Path(one["pack"]) if one["pack"] else None
-            try:
-                found = analyse.compute(one["kind"], one["parameters"], self.store, pack)
-            finally:
-                end_progress()
-            return {"path": str(found.path)}
+    def _told(self, page: str, title: str) -> bool:
+        """Say what is missing; whether it is to be computed."""
+        self.say(f"Page {page}: {title}" + (" is missing." if self.plan_only else ""))
+        return not self.plan_only
 
-        return self._done(told, analysis.KINDS[one["kind"]].title or one["kind"], compute)
 
-    def _done(
-        self, told: dict[str, Any], title: str, compute: Callable[[], dict[str, Any]]
-    ) -> dict[str, Any]:
-        self.say(f"Page {told['page']}: {title}" + (" is missing." if self.plan_only else ""))
-        if self.plan_only:
-            return told
-        try:
-            return told | compute()
-        except MucoreError as error:
-            return told | {"error": str(error)}
+@contextmanager
+def _kept(told: dict[str, Any]) -> Generator[None]:
+    """What goes wrong with one thing is told of it; the others still come."""
+    try:
+        yield
+    except MucoreError as error:
+        told["error"] = str(error)
+    finally:
+        end_progress()

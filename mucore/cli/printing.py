@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pydantic_core
@@ -25,8 +25,12 @@ HEADLINE = (
 
 
 def to_json(content: Any, *, indent: int | None = None) -> str:
-    """Strict JSON: numbers that are not finite become null, tuples lists, times ISO texts."""
-    return pydantic_core.to_json(content, indent=indent, inf_nan_mode="null").decode()
+    """Strict JSON: numbers that are not finite become null, tuples and arrays lists, times ISO
+    texts.
+    """
+    return pydantic_core.to_json(
+        content, indent=indent, inf_nan_mode="null", fallback=lambda value: value.tolist()
+    ).decode()
 
 
 def _request(spec: Mapping[str, Any]) -> int:
@@ -38,6 +42,8 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
     """The comparison as a table: verdicts, and MUBox's columns as far as they have values; rows by
     scenario, seed and method.
     """
+    from mucore.spec import settings
+
     methods = ["original", *(card.id for card in catalog.methods())]
     order = {name: place for place, name in enumerate(methods)}
     shown = sorted(
@@ -50,17 +56,20 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
     cards = [card for card in catalog.metrics() if card.id in HEADLINE]
     rows = [
         {
-            "scenario": scenario,
+            "scenario": _scenario(result.spec, chosen),
             "method": result.spec["method"],
-            "settings": settings,
+            "settings": ", ".join(f"{name}={value}" for name, value in different.items()),
             "seeds": f"{result.spec['training_seed']}/{result.spec['unlearning_seed']}",
             "verdict": _verdict(judged.get(result.key)),
             "status": result.status if result.status != "ok" else "",
             "time": "" if result.cost.get("missing") else duration(result.cost.get("seconds") or 0),
             **{card.short: _metric(card, result) for card in cards},
         }
-        for result, scenario, settings in zip(
-            shown, _scenarios(shown), _varying(shown), strict=True
+        for result, chosen, different in zip(
+            shown,
+            _varying(shown, "scenario", lambda spec: spec["scenario_parameters"]),
+            _varying(shown, "method", settings),
+            strict=True,
         )
     ]
     columns = {
@@ -85,25 +94,13 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
         print(f"Too narrow for {', '.join(hidden)}: widen the window.", file=sys.stderr)
 
 
-def _scenarios(shown: Sequence[Result]) -> list[str]:
-    """Of each result its scenario, with the number of a later request and the parameters that
-    differ among what is shown, such as `one_class budget=0.1`.
+def _scenario(spec: Mapping[str, Any], differing: Mapping[str, Any]) -> str:
+    """With the number of a later request and the parameters that differ among what is shown, such
+    as `one_class budget=0.1`.
     """
-    values: dict[tuple[str, str], set[str]] = {}
-    for spec in (result.spec for result in shown):
-        for name, value in spec["scenario_parameters"].items():
-            values.setdefault((spec["scenario"], name), set()).add(str(value))
-    texts = []
-    for spec in (result.spec for result in shown):
-        request, scenario = _request(spec), spec["scenario"]
-        differing = [
-            f"{name}={value}"
-            for name, value in spec["scenario_parameters"].items()
-            if len(values[scenario, name]) > 1
-        ]
-        head = f"{request}: {scenario}" if request > 1 else scenario
-        texts.append(" ".join([head, *differing]))
-    return texts
+    request = _request(spec)
+    head = f"{request}: {spec['scenario']}" if request > 1 else spec["scenario"]
+    return " ".join([head, *(f"{name}={value}" for name, value in differing.items())])
 
 
 def _verdict(judged: Judged | None) -> str:
@@ -112,22 +109,19 @@ def _verdict(judged: Judged | None) -> str:
     return judged.verdict.said + ("?" if judged.verdict.provisional else "")
 
 
-def _varying(shown: Sequence[Result]) -> list[str]:
-    """Of each result the settings in which its method was run more than one way under the scenario,
-    as `lr=0.1, gradient_noise=0`.
+def _varying(
+    shown: Sequence[Result], owner: str, values: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Of each result those of the `values` of its method or scenario, the `owner`, that differ
+    among the results of that one under the scenario.
     """
-    from mucore.spec import settings
     from mucore.spec.variants import differing
 
-    alike: dict[tuple[str, str], list[int]] = {}
-    for place, result in enumerate(shown):
-        alike.setdefault((result.spec["method"], result.spec["scenario"]), []).append(place)
-    texts = [""] * len(shown)
-    for (method, _), places in alike.items():
-        different = differing(method, [settings(shown[each].spec) for each in places])
-        for place, found in zip(places, different, strict=True):
-            texts[place] = ", ".join(f"{name}={value}" for name, value in found.items())
-    return texts
+    alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for spec in (result.spec for result in shown):
+        alike.setdefault((spec[owner], spec["scenario"]), []).append(values(spec))
+    found = {key: iter(differing(key[0], each)) for key, each in alike.items()}
+    return [next(found[each.spec[owner], each.spec["scenario"]]) for each in shown]
 
 
 def _fitting(columns: Mapping[str, Sequence[str]]) -> list[str]:

@@ -50,7 +50,7 @@ def frame(found: Statistics, table: Table) -> pd.DataFrame:
         )
     if table == "tau":
         return found.tau.rename_axis("metric").reset_index()
-    return {"intervals": found.intervals, "pairs": found.pairs, "agreement": found.agreement}[table]
+    return getattr(found, table)
 
 
 def print_statistics(found: Statistics) -> None:
@@ -64,14 +64,14 @@ def print_statistics(found: Statistics) -> None:
         heads += ["gap", "95 % interval of the gap"]
     rows = []
     for row in found.intervals.to_dict("records"):
-        numbers = {
+        shown = {
             name: _number(row[name], percent, sign="+" if name.startswith("gap") else "")
             for name in ("mean", "std", "low", "high", "gap_mean", "gap_low", "gap_high")
         }
-        cells = [row["setting"], row["method"], row["seeds"], numbers["mean"], numbers["std"]]
-        cells.append(_span(numbers["low"], numbers["high"]))
+        cells = [row["setting"], row["method"], row["seeds"], shown["mean"], shown["std"]]
+        cells.append(_span(shown["low"], shown["high"]))
         if gaps:
-            cells += [numbers["gap_mean"], _span(numbers["gap_low"], numbers["gap_high"])]
+            cells += [shown["gap_mean"], _span(shown["gap_low"], shown["gap_high"])]
         rows.append(cells)
     print_table(heads, rows)
     if found.ranking is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mucore import catalog
-from mucore.errors import BadFile, BadValue
+from mucore.errors import BadFile, BadValue, warn
 from mucore.forget_sets import lists, saved
 from mucore.forget_sets.lists import Listed
 from mucore.spec import classes
@@ -152,15 +152,15 @@ def check(specs: Iterable[RunSpec]) -> list[Description]:
     return found
 
 
-def chosen(value: Any, dataset: str, say: Callable[[str], object] = lambda sentence: None) -> Any:
+def chosen(value: Any, dataset: str) -> Any:
     """The rows that a value names: `@FILE` or a path, `set:NAME`, a text, an array, a mask of bool,
-    names of files. Who reads it is told by `say` what was translated. Raises `BadFile`, `BadValue`.
+    names of files. Warns of what was translated. Raises `BadFile`, `BadValue`.
     """
     found = listed(value)
     if found is None:
         return value
     if found.saved is not None and found.saved.version == 1:
-        say(f"{found.saved.name or 'The set'}: {TRANSLATED}")
+        warn(f"{found.saved.name or 'The set'}: {TRANSLATED}")
     return rows_of(found, dataset)
 
 

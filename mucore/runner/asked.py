@@ -26,7 +26,7 @@ Values = dict[str, Any]
 class Asked(BaseModel):
     """What `mucore.api.compare` and `mucore run` take, with the names that they have for it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True)
 
     dataset: str = ""
     model: str = ""
@@ -49,10 +49,10 @@ class Asked(BaseModel):
     original: PathText = ""
 
 
-def grid_of(**given: Any) -> Grid:
-    """The grid that the fields of `Asked` describe; what they leave open is the preset's, else
-    `FIRST`. Warns of tuned settings that were found for another task. Raises `BadValue`,
-    `UnknownName`.
+def grid_of(given: Mapping[str, Any]) -> Grid:
+    """The grid that the fields of `Asked` describe, whatever else is given; what they leave open is
+    the preset's, else `FIRST`. Warns of tuned settings that were found for another task. Raises
+    `BadValue`, `UnknownName`.
     """
     try:
         asked = Asked.model_validate({k: value for k, value in given.items() if value is not None})
@@ -136,6 +136,6 @@ def _request(preset: str, dataset: str, scenario: str, values: Values) -> Values
     Samples may be named by rows, `@FILE`, `set:NAME`, a path, an array or a mask.
     """
     if identity.PARAMETER in values:
-        rows = identity.chosen(values[identity.PARAMETER], dataset, warn)
+        rows = identity.chosen(values[identity.PARAMETER], dataset)
         values = values | {identity.PARAMETER: rows}
     return fill(preset, scenarios=[scenario], parameters={scenario: values}).choices()[0]

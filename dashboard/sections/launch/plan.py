@@ -34,10 +34,9 @@ def choose_seeds() -> dict[str, Any]:
     *columns, last = st.columns(4)
     for column, (name, (label, help_text)) in zip(columns, SEEDS.items(), strict=True):
         with column:
-            typed = state.text(
+            chosen[name] = state.text(
                 label, name, default="0", help=f"{help_text} For example 0, or 0,1, or 0-4."
             )
-            chosen[name] = fields.checked(lambda typed=typed: units.parse_seeds(typed), [0])
     with last:
         chosen["mia_samples"] = state.number(
             "Attack samples",
