@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from mucore.report import Report
-    from mucore.runner.plan import Grid, Plan
+    from mucore.runner.plan import Plan
     from mucore.spec import Scope
     from mucore.statistics import Statistics
     from mucore.store import Store
@@ -128,8 +128,8 @@ def compare(
     survive.
     """
     from mucore.export.tables import comparison_frame
+    from mucore.runner import here
     from mucore.runner.asked import grid_of
-    from mucore.runner.here import say_refused
     from mucore.runner.plan import make_plan
     from mucore.store import open_store
 
@@ -137,8 +137,8 @@ def compare(
     with open_store(home) as store:
         plan = make_plan(grid, store)
         if methods != ["all"]:
-            say_refused(plan)
-        failed = _compute(plan, store, name=name or _title(grid), device=device, anyway=anyway)
+            here.say_refused(plan)
+        failed = _compute(plan, store, name=name or here.title(grid), device=device, anyway=anyway)
         keys = [spec.key for spec in plan.specs if spec.scenario is not None]
         frame = comparison_frame(store, keys=keys)
     if failed and frame.empty:
@@ -250,6 +250,7 @@ def forgetting_quality(
     """
     import pandas as pd
 
+    from mucore.runner import here
     from mucore.runner.asked import grid_of
     from mucore.runner.quality import find, plan_experiment
     from mucore.store import open_store
@@ -257,7 +258,7 @@ def forgetting_quality(
     grid = grid_of({**locals(), "seeds": seed, "unlearning_seeds": seed})
     with open_store(home) as store:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
-        title = name or f"{_title(grid)}: forgetting quality, {models} models"
+        title = name or f"{here.title(grid)} · forgetting quality, {models} models"
         for job in _compute(experiment.plan, store, name=title, device=device, anyway=anyway):
             warn(_how(job))
         findings = find(experiment, store)
@@ -493,10 +494,6 @@ def load_model(key: str, *, device: str = "auto", home: str | Path | None = None
 
     with open_store(home) as store:
         return weights.load(store, key, device)
-
-
-def _title(grid: Grid) -> str:
-    return f"{', '.join(choice.id for choice in grid.scenarios)} on {grid.dataset}"
 
 
 def _filters(given: Mapping[str, Any], *more: str) -> dict[str, Any]:

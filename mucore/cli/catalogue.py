@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -13,7 +14,6 @@ from mucore import catalog
 from mucore.cli.base import FAILED, Json, say_left_out
 from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadFile
-from mucore.userfiles import paths
 
 
 def _print_cards(cards: Iterable[Any], columns: Sequence[str], as_json: bool) -> None:
@@ -75,8 +75,8 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     """
     from mucore.runner import children, trial
 
-    if paths.kind(paths.path(str(file), what="The method file")) == "other":
-        raise BadFile(f"{file} is a device or a pipe. Name the file of a method.")
+    if not os.path.isfile(file):  # a pipe or a device may never end
+        raise BadFile(f"There is no file at {file}. Name the file of a method.")
     checks: list[dict[str, Any]] = []
     trial.trial(
         file, children.limits(), on_line=checks.append, on_print=partial(print, file=sys.stderr)

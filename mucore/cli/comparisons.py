@@ -139,6 +139,7 @@ def run(
     again.
     """
     from mucore.export.records import describe
+    from mucore.runner import here
     from mucore.verdicts import judge_stored
 
     with patient_home() as store:
@@ -155,7 +156,7 @@ def run(
         watch = compute(
             planned,
             store,
-            name=name or _comparison_name(planned),
+            name=name or here.title(planned.grid),
             note=note,
             device=device,
             anyway=anyway,
@@ -230,14 +231,14 @@ def quality(
         Say what would be computed and how long, and stop.
     """
     from mucore.cli.quality import content, print_findings
-    from mucore.runner.here import say_refused
+    from mucore.runner import here
     from mucore.runner.quality import find, plan_experiment
 
     say_left_out()
     with patient_home() as store:
         experiment = plan_experiment(build_grid(options), store, models=models, originals=originals)
         planned = experiment.plan
-        say_refused(planned, every=options.methods == ["all"])
+        here.say_refused(planned, every=options.methods == ["all"])
         warn(_counts(planned))
         if planned.to_run:
             warn(say_time(planned))
@@ -245,7 +246,7 @@ def quality(
         if plan_only:
             _say_memory(planned)
         else:
-            title = f"{_comparison_name(planned)} · forgetting quality, {models} models"
+            title = f"{here.title(planned.grid)} · forgetting quality, {models} models"
             watch = compute(
                 planned, store, name=name or title, note=note, device=device, anyway=anyway
             )
@@ -275,9 +276,3 @@ def _reasons(failed: Iterable[Job]) -> dict[str, list[str]]:
         reason = next((known for known in reasons if error.endswith(known)), error)
         reasons.setdefault(reason, []).append(job.label)
     return reasons
-
-
-def _comparison_name(planned: Plan) -> str:
-    grid = planned.grid
-    names = (", then " if grid.sequence else ", ").join(choice.id for choice in grid.scenarios)
-    return f"{grid.dataset} · {grid.model} · {names}"

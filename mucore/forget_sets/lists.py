@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ from mucore.errors import BadFile
 from mucore.forget_sets.saved import NamedSet, parse
 from mucore.numbers import whole_range
 from mucore.spec.values import MOST_VALUES
-from mucore.userfiles import doors, paths
+from mucore.userfiles import doors
 
 MOST_BYTES: Final = 256 << 20  # of a file
 _HEADS: Final = ("id", "ids", "row", "file", "path")  # of a table's column of samples
@@ -52,9 +53,8 @@ def read_file(path: Path | str) -> Listed:
     """`read_list` of a file. Raises `BadFile`."""
     doors.check()
     path = Path(path)
-    # a pipe or a device may never end
-    if (found := paths.kind(path)) in ("other", "folder"):
-        raise BadFile(f"{path} is {'a folder' if found == 'folder' else 'no file'}. Name a file.")
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device may never end
+        raise BadFile(f"{path} is no file. Name a file.")
     try:
         if path.stat().st_size > MOST_BYTES:
             raise BadFile(f"{path} is too large for a list of samples. {_RULE}.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 
 from mucore.errors import BadValue, warn
-from mucore.runner.plan import Plan, launch
+from mucore.runner.plan import Grid, Plan, launch
 from mucore.runner.together import helpers
 from mucore.store import Store
 from mucore.store.rows import Comparison
@@ -26,6 +26,12 @@ def say_refused(plan: Plan, *, every: bool = False) -> None:
         )
     for reason in dict.fromkeys(refusal.reason for refusal in plan.refused):
         warn(f"Left out: {reason}")
+
+
+def title(grid: Grid) -> str:
+    """What a comparison is called that nobody named."""
+    names = (", then " if grid.sequence else ", ").join(choice.id for choice in grid.scenarios)
+    return f"{grid.dataset} · {grid.model} · {names}"
 
 
 def queue(

@@ -4,6 +4,7 @@ to be read, and a hash of what is there.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -66,9 +67,9 @@ def path_of(name: str) -> Path:
     if not text:
         raise BadFile(f"{kind} needs a path: {kind}:PATH. {card.where}")
     path = paths.path(text, what=f"The path of {kind}")
-    is_file = kind == "npz" or (path.suffix.lower() == ".zip" and not path.is_dir())
-    wanted = "file" if is_file else "folder"
-    if paths.kind(path) != wanted:
+    is_file = kind == "npz" or (path.suffix.lower() == ".zip" and not os.path.isdir(path))
+    wanted, there = ("file", os.path.isfile) if is_file else ("folder", os.path.isdir)
+    if not there(path):
         raise BadFile(f"There is no {wanted} at {path}. {card.where}")
     return path
 

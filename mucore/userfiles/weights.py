@@ -30,11 +30,14 @@ def file_hash(text: str, *, what: str) -> str:
     """
     doors.check()
     path = paths.path(text.strip(), what=what)
-    found = paths.kind(path)
-    if is_hash(text) and not found:
+    if is_hash(text) and not os.path.exists(path):
         return text.strip()
     try:
-        if found == "file" and (facts := path.stat()).st_size <= MOST_BYTES and _is_known(path):
+        if (
+            os.path.isfile(path)
+            and (facts := path.stat()).st_size <= MOST_BYTES
+            and _is_known(path)
+        ):
             return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
         reason = "it is none"
     except OSError as error:

@@ -170,7 +170,7 @@ def test_an_archive_that_unpacks_to_gigabytes_is_not_unpacked():
 
 
 def test_a_missing_file_or_a_folder_is_told(tmp_path):
-    for path, reason in ((tmp_path / "none.csv", "No such file"), (tmp_path, "is a folder")):
+    for path, reason in ((tmp_path / "none.csv", "No such file"), (tmp_path, "is no file")):
         with pytest.raises(BadFile, match=reason):
             forget_sets.read_file(path)
 
