@@ -40,12 +40,12 @@ Names = Annotated[list[str], BeforeValidator(_names), Field(max_length=MOST_NAME
 PathText = Annotated[str, BeforeValidator(_path)]
 _KINDS: Final[Mapping[str, Any]] = {
     "str": str,
-    'Literal["one", "each"]': Literal["one", "each"],
-    'Literal["document", "code"]': Literal["document", "code"],
-    'Literal["all", "organisers"]': Literal["all", "organisers"],
     "int": int,
     "float": float,
     "bool": bool,
+    'Literal["one", "each"]': Literal["one", "each"],
+    'Literal["document", "code"]': Literal["document", "code"],
+    'Literal["all", "organisers"]': Literal["all", "organisers"],
     "str | Sequence[str]": Names,
     "Sequence[str]": Names,
     "str | Path": PathText,

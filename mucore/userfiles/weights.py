@@ -33,11 +33,8 @@ def file_hash(text: str, *, what: str) -> str:
     if is_hash(text) and not os.path.exists(path):
         return text.strip()
     try:
-        if (
-            os.path.isfile(path)
-            and (facts := path.stat()).st_size <= MOST_BYTES
-            and _is_known(path)
-        ):
+        facts = path.stat()
+        if os.path.isfile(path) and facts.st_size <= MOST_BYTES and _is_known(path):
             return _hash(path.resolve(), facts.st_size, facts.st_mtime_ns)
         reason = "it is none"
     except OSError as error:
