@@ -75,7 +75,7 @@ def draw(
     axes.write(figure, words, look.text, x=1, y=-1, xanchor="left", yanchor="bottom", yshift=2)
     figure.update_xaxes(
         title="Average rank, 1 is best",
-        range=[0.5, max(end, *ranking.ranks.values()) + 1],
+        range=[0.5, 1.25 * max(end, *ranking.ranks.values())],  # room for the last number
         zeroline=False,
     )
     figure.update_yaxes(type="category", range=[count - 0.5, -2], tickfont={"color": look.text})

@@ -16,8 +16,7 @@ import pandas as pd
 # "93.4", "−0.2 ± 0.1", "100 % less 0.08 %", "–"
 _NUMBER = re.compile(r"(?:[\d\s.,+−<>±×%()e–-]|points?|less|nats|MB)*")
 _DIGIT = re.compile(r"\d")
-# pixels: of a character in a cell, in a head, and of what stands around a text
-_CELL, _HEAD, _SIDES = 6.1, 5.0, 18.0
+_LETTER, _SIDES = 6.1, 18.0  # pixels: of a character, and of what stands around a text
 WIDEST = 300  # that a column of texts asks for
 
 
@@ -47,7 +46,7 @@ def text_width(frame: pd.DataFrame, name: str) -> int:
     Streamlit by itself measures the first lines alone, and gives more than needed.
     """
     most = max(map(len, map(str, frame[name])), default=0)
-    return round(_SIDES + max(_CELL * most, _HEAD * len(str(name))))
+    return round(_SIDES + _LETTER * max(most, len(str(name))))
 
 
 def aligned(frame: pd.DataFrame, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
