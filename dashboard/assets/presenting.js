@@ -129,7 +129,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const title = (side) => document.querySelector(`.st-key-present_${side} a`)?.textContent.trim() ?? "";
     const many = data.steps > 1;
     const where = [many ? `Step ${data.step} of ${data.steps}` : "", count > 1 ? `${many ? "slide " : ""}${at + 1} of ${count}` : ""];
-    const end = isLast(slides(), at);
+    const end = isLast(slides(), at); // nothing comes after this screen
     const hold = document.querySelector(HOLD) ? "Hold this lesson" : "";
     const parts = [
       ["before", title("before"), "page", "The page before (Shift and ←)"],
@@ -157,7 +157,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   };
 
   // --- what a key does
-  const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && !all[at]?.querySelector(`${REVEAL}, ${STAGED} .playground[data-waits]`);
+  const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && !all[at]?.querySelector(REVEAL);
   const move = (by) => {
     document.querySelector('[class*="st-key-notes-"] details[open] summary')?.click(); // they are for one screen
     const all = slides();
