@@ -17,7 +17,7 @@ import pandas as pd
 _NUMBER = re.compile(r"(?:[\d\s.,+−<>±×%()e–-]|points?|less|nats|MB)*")
 _DIGIT = re.compile(r"\d")
 _LETTER, _SIDES = 6.1, 18.0  # pixels: of a character, and of what stands around a text
-WIDEST = 300  # that a column of texts asks for
+WIDEST = 360  # that a column of texts asks for
 
 
 def numeric(column: pd.Series) -> bool:
@@ -51,7 +51,7 @@ def text_width(frame: pd.DataFrame, name: str) -> int:
 
 def aligned(frame: pd.DataFrame, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """`column_config` for `st.dataframe(frame, ...)`: `settings` by column, with every column of
-    numbers on the right and texts of up to fifty letters uncut.
+    numbers on the right and texts of up to 56 letters uncut.
     """
     given, made = dict(settings or {}), {}
     for name in frame.columns:
