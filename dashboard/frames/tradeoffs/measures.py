@@ -69,7 +69,7 @@ class Measure:
     def axis(self) -> str:
         """The title of an axis, with unit and direction."""
         if self.gap:
-            return f"{self.short}: absolute gap to Retrain, {self.unit_name}"
+            return f"{self.short} gap to Retrain (absolute), {self.unit_name}"
         head = f"{self.short}, {self.unit_name}" if self.unit_name else self.short
         return f"{head}{' (log)' if self.log else ''}: {'more' if self.high else 'less'} is better"
 
