@@ -29,7 +29,7 @@ from mucore.spec import Recipe, method_parameters, refuse_original, refuse_scena
 from mucore.training.records import NAMES
 
 MOMENTS: Final = "layer_moments"  # the record for which a trained network and its data are enough
-OF_IMAGES: Final = frozenset({"amun", "boundary_shrink", "gkt", "scar", "unsir"})
+OF_IMAGES: Final = frozenset({"amun", "boundary_shrink", "gkt", "l2ul", "scar", "unsir"})
 
 
 class Lacking:

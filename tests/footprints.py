@@ -17,7 +17,7 @@ from mucore.tuning.space import work
 # GKT's gate lets few images through.
 EARLY = {("gkt", "backward")}
 # Methods with a stop rule or a solver that ends when it is done: cards say the least.
-LEAST = {"contrastive", "duck", "ntk", "pgu", "scar", "second_order"}
+LEAST = {"contrastive", "duck", "l2ul", "ntk", "pgu", "scar", "second_order"}
 # How long AMUN's attack takes is up to the network, RUM counts as if no third were retained for
 # another's sake, and SISA's slices are rounded. To count more would change what studies draw.
 BY_GUESS = {"amun", "rum", "sisa"}

@@ -95,6 +95,9 @@ ROSTER: Mapping[str, Expected] = {
     "l1_sparse": Expected(
         short={"epochs": 2, "batch_size": 64}, zero={"lr": 0.0}, lowers_accuracy=False
     ),
+    "l2ul": Expected(
+        short={"copies": 2, "attack_steps": 5, "iterations": 4, "lr": 0.001}, zero={"lr": 0.0}
+    ),
     "l_codec": Expected(
         short={"perturbations": 40, "cap": 5, "group": 32, "l2_reg": 0.2},
         zero={"l2_reg": 1e30, "epsilon": None},

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from mucore.blocks.labels import likeliest_other
 from mucore.engine.data import Images, Samples, TensorImages
-from mucore.engine.losses import predicted, task_of
+from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.run import Run
 from mucore.engine.state import frozen
 
@@ -182,6 +182,46 @@ def nearest_adversarial(
         best = (start + change * shrink.view(-1, 1, 1, 1)).clamp(0, 1)
         active = [index, y, start, best, size, taken + 1]
     return Nearest(pixels, labels, radii, failed)
+
+
+def targeted_adversarial(
+    model: nn.Module,
+    samples: Samples,
+    run: Run,
+    *,
+    radius: float,
+    step: float,
+    steps: int,
+    batch_size: int,
+) -> Tensor:
+    """Pixels (n, c, h, w) in 0..1, on the CPU, that the model comes to take for the samples'
+    labels: projected gradient descent in the Euclidean norm (Madry et al., ICLR 2018), `steps`
+    times `step` long, within `radius` of each image, from a random place there (stream `attack`).
+    """
+    model.eval()
+    found = []
+    for batch in samples.batches(run, batch_size, backward=True):
+        start = to_pixels(samples.images, batch.x).clamp(0, 1)
+        noise = torch.rand(start.shape, generator=run.rng("attack")).to(start)
+        pixels = _within(start, noise, radius)
+        for _ in range(steps):
+            run.progress("making adversarial images", len(found) * batch_size / len(samples))
+            pixels.requires_grad_(True)
+            with frozen(model):
+                loss = cross_entropy(model(to_input(samples.images, pixels)), batch.y)
+                slope = torch.autograd.grad(loss, pixels)[0]
+            pixels = pixels.detach() - step * _unit(slope)
+            pixels = _within(start, pixels.clamp(0, 1), radius)
+        run.count_reads("attack", (steps - 1) * len(batch), backward=True)
+        found.append(pixels.cpu())
+    return torch.cat(found)
+
+
+def _within(start: Tensor, pixels: Tensor, radius: float) -> Tensor:
+    """Pixels brought back to the ball around `start`, between them and its centre."""
+    change = pixels - start
+    shrink = (radius / _norm(change).clamp(min=1e-12)).clamp(max=1)
+    return start + change * shrink.view(-1, 1, 1, 1)
 
 
 def _beginning(samples: Samples, first: int, count: int, run: Run, radius: float) -> list[Tensor]:

@@ -55,6 +55,15 @@ def output_sensitivity(
     return {name: values / max(data.steps(batch_size), 1) for name, values in total.items()}
 
 
+def unimportance(importance: Importance) -> Importance:
+    """One minus the importance, scaled to 0..1 within each tensor (L2UL): 0 for what matters most,
+    1 for what matters least, and where all matter alike.
+    """
+    low = {name: each.min() for name, each in importance.items()}
+    reach = {name: (each.max() - low[name]).clamp(min=1e-30) for name, each in importance.items()}
+    return {name: 1 - (each - low[name]) / reach[name] for name, each in importance.items()}
+
+
 def ratio_quantile(first: Importance, second: Importance, share: float) -> float:
     """The value below which the share `share` of all finite ratios first / second lies,
     interpolated; infinity where there is none.

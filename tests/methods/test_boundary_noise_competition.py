@@ -149,6 +149,58 @@ def test_input_curvature_is_the_turn_of_the_gradient():
     )
 
 
+# -- L2UL
+
+
+def test_a_targeted_image_ends_where_the_ball_or_the_range_does():
+    """Towards the other class all 16 pixels move alike: by radius / 4, or as far as 0 or 1."""
+    samples = flat_images([0.45, 0.55], [1, 0])
+    options = toy.settings(step=0.1, steps=100, batch_size=2)
+    for radius, ends in ((0.4, (0.55, 0.45)), (4.0, (1.0, 0.0))):
+        pixels = adversarial.targeted_adversarial(
+            linear(0.1), samples, Run(seed=0), radius=radius, **options
+        )
+        wanted = torch.tensor(ends).view(-1, 1, 1, 1).expand_as(pixels)
+        assert torch.allclose(pixels, wanted, atol=1e-4)
+
+
+def test_l2ul_takes_the_steps_of_its_loss(monkeypatch: pytest.MonkeyPatch):
+    data, model = toy.request("mlp", "random"), smooth().float()
+    n, rate, weight = len(data.forget), 0.1, 2.0
+    options = toy.settings(copies=1, batch_size=n, adversarial_batch_size=n, iterations=2)
+    options |= {"lr": rate, "reg_lambda": weight, **PLAIN}
+    result, run = toy.on_copy("l2ul", data, model, **options)
+    assert run.cost.steps == 2
+
+    calls = toy.watch_fit(monkeypatch, "l2ul")
+    toy.on_copy("l2ul", data, model, **options)
+    made = calls[0]["phases"][0].data(0)
+    assert bool((made.labels != data.forget.labels[-1 - made.ids]).all())
+    squares = toy.gradient(model, data.forget, lambda z, y: z.square().sum(1).mean())
+    held = {}
+    for name, g in squares.items():
+        g = g.abs()
+        held[name] = (g.max() - g) / (g.max() - g.min())
+    net, start = copy.deepcopy(model), dict(model.named_parameters())
+    for _ in range(2):
+        up, down = toy.gradient(net, data.forget), toy.gradient(net, made)
+        with torch.no_grad():
+            for name, p in net.named_parameters():
+                pull = weight * held[name] * (p - start[name])
+                p -= rate * ((down[name] - up[name]) / 2 + pull)
+    wanted = moved(net, model)
+    assert all(
+        torch.allclose(m, wanted[name], atol=1e-6) for name, m in moved(result, model).items()
+    )
+
+
+def test_l2ul_ends_with_the_step_after_which_no_sample_has_its_label():
+    data = toy.request("mlp")
+    result, run = toy.unlearn("l2ul", data, "mlp", iterations=200, lr=0.1, copies=1)
+    assert toy.accuracy(result, data.forget) == 0 and toy.accuracy(result, data.retain) > 0.9
+    assert run.stop_reason and 1 < run.cost.steps < 200
+
+
 # -- boundary shrink
 
 
