@@ -68,7 +68,7 @@ def listed(*, as_json: Json = False) -> None:
     ]
     print_table(("suite", "hash", "tasks", "divisions", "seeds"), rows)
     for suite in suites:
-        print(f"{suite.id}: {suite.meaning}", file=sys.stderr)
+        print(f"{suite.id}: {suite.meaning} {suite.caveat}".rstrip(), file=sys.stderr)
         if found := "; ".join(changed(suite)):
             print(f"{suite.id} needs another version of mucore: {found}.", file=sys.stderr)
 
@@ -95,7 +95,8 @@ def run(
     division
         Where settings come from: authors or tuned.
     methods
-        Method ids or files of methods (mine.py), separated by commas or spaces; default: all.
+        Method ids or files of methods (mine.py), separated by commas or spaces; default: those
+        of the suite, or all.
     jobs
         Processes, of one thread each.
     out

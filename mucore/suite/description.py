@@ -21,11 +21,17 @@ from mucore.spec.run import ENGINE_REVISION
 from mucore.suite import scores
 
 FOLDER = Path(catalog.__file__).with_name("suites")
+UNTRIED = (
+    "Untried on real data: nobody has run it on more than drawn images in files of its layout."
+)
 
 
 class Task(BaseModel):
     """A scenario on a data set, model and recipe, with the content of the first and of the set
     that is forgotten. `revisions` are those of engine, data set, model and scenario.
+
+    Where the data were not at hand, `data_hash` is the published archive's checksum ("md5:..."),
+    without which no loader reads it, and `forget_hash` is empty: order and seed decide it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,13 +53,18 @@ class Task(BaseModel):
         return f"{self.scenario}-{self.dataset}"
 
     @property
+    def untried(self) -> bool:
+        return not self.forget_hash
+
+    @property
     def title(self) -> str:
         return f"{self.scenario} on {self.dataset}, {self.model}"
 
 
 class Suite(BaseModel):
     """What a suite file says. `cap` is the share of Retrain's gradient samples that a trial of a
-    search may take; `divisions` say in a sentence where settings come from.
+    search may take; `divisions` say in a sentence where settings come from; `methods` are those
+    that run where none are named (none: all).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -71,12 +82,19 @@ class Suite(BaseModel):
     trials: int
     cap: float
     objective_revision: int
+    methods: tuple[str, ...] = ()
 
     @cached_property
     def hash(self) -> str:
         """24 hexadecimal digits that name the content."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        content = self.model_dump(mode="json", exclude_defaults=True)
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    @property
+    def caveat(self) -> str:
+        """A sentence for whoever looks at it; "" where there is nothing to say."""
+        return UNTRIED if any(task.untried for task in self.tasks) else ""
 
     def task(self, dataset: str, scenario: str | None) -> Task | None:
         return next((t for t in self.tasks if (t.dataset, t.scenario) == (dataset, scenario)), None)

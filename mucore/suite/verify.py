@@ -253,7 +253,9 @@ def _faults(pack: Pack, result: Result, outputs: Outputs, reference: Outputs) ->
     spec = result.spec
     task = pack.suite.task(spec["dataset"], spec["scenario"])
     frozen = task or next(t for t in pack.suite.tasks if t.dataset == spec["dataset"])
-    if result.data_hash != frozen.data_hash:
+    # where the suite has no hashes of its own, all runs of a task are held to its Retrain
+    retrain = pack.retrains.get(place_of(result), result)
+    if result.data_hash != (retrain.data_hash if frozen.untried else frozen.data_hash):
         yield "Its data have another hash than the suite's."
     for name, split in outputs.items():
         if not np.isfinite(split.logits).all() and result.status == "ok":
@@ -272,7 +274,8 @@ def _faults(pack: Pack, result: Result, outputs: Outputs, reference: Outputs) ->
         ):
             yield f"Its {name} set has other samples or labels than Retrain's."
     if task is not None:
-        if {forget_hash(outputs["forget"].ids), result.forget_hash} != {task.forget_hash}:
+        wanted = task.forget_hash or retrain.forget_hash
+        if {forget_hash(outputs["forget"].ids), result.forget_hash} != {wanted}:
             yield "It forgets other samples than the suite's."
         sizes = {"forget": task.forget_count, "retain": task.sizes["train"] - task.forget_count}
         sizes |= {name: task.sizes[name] for name in ("validation", "test")}

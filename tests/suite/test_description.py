@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import make_suites
 import pytest
+from torchvision.datasets import CIFAR10
 
 from mucore import cli
 from mucore.errors import BadFile, BadValue
@@ -16,6 +17,7 @@ from mucore.suite import description, lines
 FROZEN = {
     "mucore-bench-1": "babde8dab549459f5284dbf6",
     "mucore-bench-1-quick": "bce16da161ba5f8867d7ca4b",
+    "mucore-bench-1-cifar10": "18abfa32feb59a337b7852d6",
 }
 
 
@@ -30,22 +32,20 @@ def test_the_script_freezes_the_same(tmp_path):
         assert make_suites.suite_of(name, Session(store, "cpu")).hash == FROZEN[name]
 
 
-def test_the_paper_twin_asks_for_what_mubox_set():
-    """1,000 samples of one class or of all, 5,000 poisoned ones."""
-    assert make_suites.at_hand() == list(FROZEN)
-    tasks = make_suites.SUITES["mucore-bench-1-paper"]["tasks"]
-    specs = {each.scenario: each for each in (make_suites.spec_of(*task) for task in tasks)}
-    amounts = {name: spec.scenario_parameters.get("budget") for name, spec in specs.items()}
-    assert amounts == {
-        "one_class": 1000,
-        "all_classes": 1000,
-        "class_wise": None,
-        "label_flip": 5000,
-        "backdoor": 5000,
-    }
-    assert {(spec.dataset, spec.model, spec.recipe.epochs) for spec in specs.values()} == {
-        ("cifar10", "resnet18", 200)
-    }
+def test_cifar10_is_frozen_by_what_was_published(tmp_path):
+    """Its runs are held to their Retrain, and it says that nobody has run it."""
+    name = "mucore-bench-1-cifar10"
+    with open_store(tmp_path) as store:
+        assert make_suites.suite_of(name, Session(store, "cpu")).hash == FROZEN[name]
+    suite = description.load(name)
+    assert CIFAR10.tgz_md5 in {task.data_hash[4:] for task in suite.tasks}
+    assert [task.forget_count for task in suite.tasks] == [4500, 4500]
+    assert suite.caveat and not description.load("mucore-bench-1").caveat
+    runs = lines.runs_of(suite, "authors", lines.methods_of(["all"], suite.methods))
+    # of each seed the training, original and Retrain, and twelve methods
+    assert [len(each.specs) for each in runs] == [5 * 15, 5 * 15]
+    for task in suite.tasks:
+        lines.check_result(suite, task, data_hash="any", forget_hash="any")
 
 
 def test_what_this_mucore_has_otherwise_is_named_and_refused():

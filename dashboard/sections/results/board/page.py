@@ -35,6 +35,8 @@ def show(source: data.Source, top: st.delta_generator.DeltaGenerator) -> None:
     usual = next(filter(judged, suites), None)
     suite = suites[pick(chips, "suite", {n: each.title for n, each in suites.items()}, usual)]
     found = data.board(suite.id)
+    if suite.caveat:
+        st.caption(f":material/experiment: {suite.caveat}")
     if found is None or not found.divisions:
         tabs.answer("")
         empty(suite, found)
