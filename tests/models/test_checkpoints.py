@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import pickle
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from mucore.errors import BadFile
-from mucore.models import Checkpoint, load_checkpoint
+from mucore.models import Checkpoint, build, load_checkpoint
 
 
 def network(seed: int) -> nn.Module:
@@ -128,3 +131,46 @@ def test_no_file_runs_code_and_nonsense_is_refused(tmp_path: Path) -> None:
         with pytest.raises(BadFile, match="never unpickled|There is no checkpoint at"):
             read(tmp_path / name)
     assert not (tmp_path / "executed").exists()
+
+
+def easydub() -> nn.Sequential:
+    """The names of EasyDUB's ResNet-9: numbers, and `module` inside residual parts."""
+    part = nn.Sequential(nn.Conv2d(3, 3, 3, bias=False), nn.BatchNorm2d(3), nn.ReLU())
+    residual = nn.ModuleDict({"module": nn.Sequential(copy.deepcopy(part), copy.deepcopy(part))})
+    return nn.Sequential(part, residual, nn.Flatten(), nn.Linear(3, 2, bias=False))
+
+
+def named(name: str, image_size: int, classes: int) -> nn.Module:
+    return build(name, in_channels=3, classes=classes, image_size=image_size, seed=3)
+
+
+# Published collections of unlearned networks: how a network of theirs is built here, and how its
+# state dict stands in their files. Nobody had the files themselves.
+COLLECTIONS: dict[str, tuple[Callable[[], nn.Module], Callable[[dict[str, Any]], Any]]] = {
+    # torchvision's ResNet-18 with the CIFAR stem; Yurim0507's are fine-tuned from these
+    "jaeunglee, Yurim0507": (partial(named, "resnet18", 32, 10), lambda state: state),
+    # Unlearn-Sparse's ImageNet code, whose networks normalise pixels themselves, on several GPUs
+    "UUEF": (
+        partial(named, "resnet50", 224, 1000),
+        lambda state: {
+            "state_dict": {f"module.{name}": t for name, t in {**state, **LAYER}.items()},
+            "evaluation_result": {"accuracy": {"retain": 76.1}, "MIA": np.float64(0.4)},
+        },
+    ),
+    "EasyDUB": (easydub, lambda state: {f"module.{name}": t for name, t in state.items()}),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "UUEF")) for n in COLLECTIONS]
+)
+def test_files_in_the_layout_of_a_collection_load(tmp_path: Path, name: str) -> None:
+    make, layout = COLLECTIONS[name]
+    trained, model = make(), make()
+    for t in trained.state_dict().values():
+        t.add_(1)
+    torch.save(layout(trained.state_dict()), tmp_path / "x.pth.tar")
+    found = load_checkpoint(tmp_path / "x.pth.tar", model)
+    wanted = trained.state_dict()
+    assert all(torch.equal(t, wanted[key]) for key, t in model.state_dict().items())
+    assert found.preprocess == ("0.4914,0.48,0.4/1" if name == "UUEF" else "")
