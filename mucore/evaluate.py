@@ -12,6 +12,7 @@ from itertools import chain, combinations
 from typing import Any, Final
 
 import numpy as np
+import scipy
 import torch
 from rich.console import Console
 from rich.progress import track
@@ -35,6 +36,7 @@ from mucore.statistics.significance import t_interval
 from mucore.verdicts.rule import BLINDABLE, FEWEST, PROBE
 
 DRAWS: Final = 1_000  # of the bootstrap
+OTHER_ORDER: Final = 0.3  # gain in accuracy that no network has by chance
 METHODS: Final = {"retrained": "retrain", "original": "original", "unlearned": "uploaded"}
 SPLITS: Final = {"fa": "forget", "ra": "retain", "ta": "test", "tfa": "test", "tra": "test"}
 # What would unlock a metric, or a group of them, that predictions do not give
@@ -91,6 +93,8 @@ def evaluate(
         need(not alike, f"{what} Give networks of several training seeds.")
     classes = {each.outputs["test"].logits.shape[1] for each in every}
     need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
+    for network in (*groups["original"], *groups["retrained"]):
+        _check_order(network)
     counts = np.bincount(parts["forget"].labels)
     forgotten = {int(each): int(counts[each]) for each in np.flatnonzero(counts)}
     classes_gone = brought.whole_classes(known.labels, gone)
@@ -147,6 +151,21 @@ def _ask(network: Network, parts: Mapping[str, Samples], run: Run, size: int) ->
         if not all(np.isfinite(each.logits).all() for each in found.values()):
             raise ValueError("some are NaN or infinite; it has diverged")
     network.outputs = with_common_scale(Outputs(found))
+
+
+def _check_order(network: Network) -> None:
+    """Raise `BadValue` where outputs fit the retained labels far better in another order."""
+    counts = network.outputs["retain"].confusion
+    if counts.ndim == 3:  # attributes
+        return
+    classes, order = scipy.optimize.linear_sum_assignment(-counts)
+    mine, best = (counts[classes, each].sum() / counts.sum() for each in (classes, order))
+    need(
+        best < mine + OTHER_ORDER,
+        f"{network.name} names {mine:.0%} of the retained samples right, but {best:.0%} if its "
+        f"outputs {order.tolist()} are the classes 0, 1, 2, ... Number classes as in its training; "
+        "those of a folder go by their names, whole numbers by number.",
+    )
 
 
 def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, tuple[str, ...]]:

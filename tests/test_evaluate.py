@@ -84,6 +84,15 @@ def test_numbers_are_those_of_a_plain_loop_and_networks_stay_as_they_were(tmp_pa
     assert np.isfinite(found["unlearned"]["cka_retrain_test"])
 
 
+def test_a_network_whose_classes_are_in_another_order_is_not_judged():
+    places = torch.eye(9)[Y].reshape(-1, 1, 3, 3)
+    data = {"train": (places[:240], Y[:240]), "test": (places[240:], Y[240:])}
+    turned = nn.Sequential(nn.Flatten(), nn.Linear(9, 3))
+    turned[1].weight.data = torch.eye(9)[[2, 0, 1]]  # class 0 is output 1
+    with pytest.raises(MucoreError, match=r"original names 0% .* 100% .* \[1, 2, 0\]"):
+        judged(original=turned, **data)
+
+
 def test_several_seeds_have_the_interval_of_t_and_whole_classes_their_rule():
     report = judged(
         unlearned=[A, E], original=[B, net()], retrained=[C, D], forget=range(0, 240, 3)
