@@ -329,7 +329,7 @@ def board_of(suite: Suite, store: Store) -> Board | None:
     check(suite)
     found = []
     for name in suite.divisions:
-        runs = runs_of(suite, name, methods_of(["all"]))
+        runs = runs_of(suite, name, methods_of(["all"], suite.methods))
         pack = pack_of(suite, name, runs, store, metrics=looked_at() | {WORK})
         if any(spec.method not in REFERENCES for spec in pack.specs.values()):
             found.append((name, pack))
