@@ -68,6 +68,7 @@ __all__ = [
     "forgetting_quality",
     "load_model",
     "repeat_run",
+    "report",
     "results",
     "run_suite",
     "save_weights",
@@ -470,6 +471,20 @@ def export(
     filters = _filters(filters, "method")
     with _opened(pack, home) as store:
         return text(store, format, means=means, metrics=metrics, caption=caption, **filters)
+
+
+@_door
+def report(
+    *, pack: str | Path | None = None, home: str | Path | None = None, **filters: Any
+) -> str:
+    """Requests to forget as a report in Markdown (`export.request.report`). What is left open is as
+    for `results`.
+    """
+    from mucore.export.request import report as made
+
+    filters = _filters(filters, "method")
+    with _opened(pack, home) as store:
+        return made(store, **filters)
 
 
 @_door

@@ -5,11 +5,11 @@ say nothing of one sample; the data themselves and copies elsewhere are their ow
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
@@ -20,6 +20,7 @@ from mucore.forget_sets import identity, saved
 from mucore.spec import Recipe
 from mucore.store import Store, schema
 from mucore.store.rows import ACTIVE, Result
+from mucore.userfiles.datasets import data_hash, named, split
 
 RECORD: Final = "purged.jsonl"  # in the home; names no sample
 # of the home, made anew when they are asked for; which samples are in them is not known
@@ -42,14 +43,24 @@ def left(store: Store, dataset: str, rows: Sequence[int]) -> Left:
     """What `rows` of the source of a data set left in the home of `store`. Raises `MucoreError`
     for rows that there are not, and where the data cannot be read.
     """
-    dataset = catalog.dataset(dataset).id if ":" not in dataset else dataset
+    name = split(named(dataset) if ":" in dataset else catalog.dataset(dataset).id)[0]
+    content = data_hash(dataset)
+
+    def of_it(spec: Mapping[str, Any]) -> bool:
+        other = split(spec["dataset"])[0]  # however it was read
+        return other == name or bool(content) and spec.get("data_hash") == content
+
     every = identity.numbers(datasets.load(dataset))
     if unknown := set(rows) - set(every.tolist()):
         raise BadValue(f"{dataset} has no row {min(unknown)}. Name rows up to {every.max()}.")
     known: dict[str, np.ndarray] = {}
     outputs, forgot = [], set[str]()
-    results = store.results(dataset=dataset, metrics=False)
-    for result in results:
+    for result in store.results(metrics=False):
+        if not of_it(result.spec):
+            continue
+        if (result.spec.get("data_hash") or "") != content:  # changed since, or read otherwise
+            outputs += [result.key] if result.outputs else []
+            continue
         recipe = Recipe.model_validate(result.spec["recipe"])
         cut = json.dumps(recipe.cut())
         if cut not in known:
@@ -65,12 +76,13 @@ def left(store: Store, dataset: str, rows: Sequence[int]) -> Left:
     models = [
         each.model_key
         for each in networks
-        if each and each.spec["dataset"] == dataset and each.model_key not in forgot
+        if each and of_it(each.spec) and each.model_key not in forgot
     ]
     sets = [
         each.name
         for each in saved.listed(store.home)[0]
-        if each.dataset == dataset and np.isin(rows, each.ids).any()
+        if of_it({"dataset": each.dataset, "data_hash": each.data_hash})
+        and (each.data_hash != content or np.isin(rows, each.ids).any())
     ]
     files = [path for name in MADE_ANEW for path in (store.home / name).glob("*") if path.is_file()]
     return Left(tuple(outputs), tuple(models), tuple(sets), tuple(files))

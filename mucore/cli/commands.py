@@ -68,6 +68,7 @@ for command in (
     suite.app,
     stored.results,
     stored.export,
+    stored.report,
     stored.stats,
     stored.analyse,
     stored.remeasure,

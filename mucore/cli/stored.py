@@ -17,6 +17,7 @@ from mucore.cli.base import Device, Json, comparison_id, end_progress, open_home
 from mucore.cli.flags import split_names
 from mucore.cli.printing import print_results, print_table, size, to_json
 from mucore.errors import BadValue
+from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
     from mucore.store import Store
@@ -50,6 +51,7 @@ class Filters:
         chosen = {name: value for name, value in vars(self).items() if value is not None}
         if self.dataset is not None:
             catalog.dataset(self.dataset)
+            chosen["dataset"] = datasets.stored(self.dataset)
         for name in ("model", "scenario", "method"):
             if name in chosen:
                 chosen[name] = getattr(catalog, name)(chosen[name]).id
@@ -114,11 +116,40 @@ def export(
     with open_home() as store:
         wanted = (filters or Filters()).resolve(store)
         found = text(store, format, means=means, metrics=chosen, caption=caption, **wanted)
+    _write(found, output)
+
+
+def _write(text: str, output: Path | None) -> None:
     if output is None:
-        print(found, end="")
+        print(text, end="")
     else:
-        output.write_text(found, encoding="utf-8")
+        output.write_text(text, encoding="utf-8")
         print(f"Written to {output}.", file=sys.stderr)
+
+
+def report(
+    filters: Filters | None = None,
+    *,
+    pack: Pack = None,
+    demo: bool = False,
+    output: Path | None = None,
+) -> None:
+    """Write a request to forget as a report: forget list, Original, Retrain and methods with their
+    verdicts and costs, an attack on each person, and what all this cannot show.
+
+    Parameters
+    ----------
+    demo
+        Of the demo results: which methods forgot such a request here?
+    output
+        A file instead of stdout.
+    """
+    from mucore import shipped
+    from mucore.export.request import report as made
+
+    with _opened(shipped.DATA / "demo" if demo else pack) as store:
+        found = made(store, **(filters or Filters()).resolve(store))
+    _write(found, output)
 
 
 def stats(
@@ -290,7 +321,10 @@ def gc(*, keep: Literal["all", "outputs", "numbers"] = "all") -> None:
 def purge(
     *,
     dataset: Annotated[str, Parameter(help="The data set that the samples are of.")],
-    ids: Annotated[str, Parameter(help="Rows with commas and ranges, @FILE of them, or set:NAME.")],
+    ids: Annotated[
+        str, Parameter(help="Rows with commas and ranges, @FILE of them, or set:NAME.")
+    ] = "",
+    persons: Annotated[str, Parameter(help="Persons instead, with commas, by name.")] = "",
     yes: Annotated[bool, Parameter(negative="", help="Remove it; else it is listed.")] = False,
 ) -> None:
     """List what samples left in the home, and with --yes remove it: predictions and features of
@@ -298,8 +332,11 @@ def purge(
     """
     from mucore import purge as work
     from mucore.forget_sets import identity
+    from mucore.forget_sets import persons as people
 
-    rows = identity.chosen(ids, dataset)
+    if bool(ids) == bool(persons):
+        raise BadValue("Say what must be gone: either --ids or --persons.")
+    rows = people.rows(persons, dataset) if persons else identity.chosen(ids, dataset)
     with open_home() as store:
         found = work.left(store, dataset, rows)
         lines = [
@@ -310,8 +347,8 @@ def purge(
         ]
         print_table(("what", "count", "which"), lines)
         print(
-            "Yours to remove: the data themselves, packs, exports and backups. The descriptions of "
-            "runs keep the rows that they forgot."
+            "Yours to remove: the data themselves, packs, exports, backups, what `evaluate --keep` "
+            "kept. The descriptions of runs keep the rows that they forgot."
         )
         if not yes:
             print("Nothing was removed. Say --yes to remove it.")

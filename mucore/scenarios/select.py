@@ -12,7 +12,7 @@ Definitions and sources are on the cards (catalog/scenarios.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -175,7 +175,7 @@ def _persons(
     persons, images = np.unique(identities, return_counts=True)
     shared = np.isin(persons, [] if elsewhere is None else elsewhere)
     if (named := parameters.get("persons")) is not None:
-        return _known_persons(named, persons, persons[shared])
+        return _known_persons(named, persons, [] if elsewhere is None else elsewhere)
     order = numpy_rng(parameters["seed"], "forget_set").permutation(np.flatnonzero(~shared))
     if not len(order):
         raise BadValue(
@@ -196,13 +196,17 @@ def _persons(
     ]
 
 
-def _known_persons(named: Iterable[int], persons: np.ndarray, shared: np.ndarray) -> np.ndarray:
+def _known_persons(
+    named: Iterable[int], persons: np.ndarray, elsewhere: Sequence[int] | np.ndarray
+) -> np.ndarray:
     named = [int(person) for person in named]
-    alone = {*persons.tolist()} - {*shared.tolist()}
-    if not named or len({*named}) < len(named) or not {*named} <= alone:
+    held = sorted({*named} & {*np.asarray(elsewhere).tolist()})
+    if not named or len({*named}) < len(named) or held or not {*named} <= {*persons.tolist()}:
         raise BadValue(
             "Persons to forget are named by identity, at least one, each once, and are in the "
             f"training images alone ({persons.min()} to {persons.max()}), but got {named[:10]}."
+            + f" Validation or test show {held}: to train on all, recipe.validation_from=test."
+            * bool(held)
         )
     return np.array(named)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mucore import catalog
 from mucore.catalog.cards import Task
-from mucore.errors import BadFile, BadValue
+from mucore.errors import BadFile, BadValue, MucoreError
 from mucore.userfiles import doors, images, paths
 
 MOST_SIDE = 4096
@@ -82,6 +82,14 @@ def named(name: str) -> str:
     return f"{card.id}:{path_of(name).resolve()}{settings_of(name).text}"
 
 
+def stored(name: str) -> str:
+    """The name that results have; as it is where nothing is there any more."""
+    try:
+        return named(name)
+    except MucoreError:
+        return name
+
+
 def task_of(name: str) -> Task:
     """Whether the labels of a data set are classes or attributes, as far as that is known before it
     is loaded.
@@ -112,6 +120,13 @@ def class_names(name: str) -> tuple[str, ...]:
     from mucore.userfiles import npz
 
     return npz.words(path_of(name))
+
+
+def person_names(name: str) -> tuple[str, ...]:
+    """The persons on a folder's images in the order of their numbers; none where no table names
+    them, and of other data, which number them.
+    """
+    return images.listed(path_of(name)).persons if catalog.dataset(name).id == "folder" else ()
 
 
 def listing(name: str) -> images.Listing:

@@ -92,6 +92,7 @@ class Listing:
     images: list[Image]
     class_names: tuple[str, ...]
     tables: list[str]
+    persons: tuple[str, ...] = ()  # by number
     side: int = 0
     channels: int = 0
 
@@ -186,12 +187,12 @@ def listed(path: Path) -> Listing:
             f"{unknown[0]} in {path} is of class {found[unknown[0]][1]}, which training does not "
             f"have. It knows {', '.join(names[:10])}."
         )
-    persons = _persons(place, labels, found)
+    people, persons = _persons(place, labels, found)
     images = [
         Image(file, split, numbers[name], persons.get(file))
         for file, (split, name) in found.items()
     ]
-    return Listing(place, images, tuple(names), tables)
+    return Listing(place, images, tuple(names), tables, people)
 
 
 def by_number(name: str) -> str:
@@ -259,21 +260,23 @@ def _rows(
 
 def _persons(
     place: Place, labels: dict[str, dict[str, str]] | None, found: Iterable[str]
-) -> dict[str, int]:
-    """Person by image, numbered in the order of names; none where no table says who it is."""
+) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Names in their order, which numbers them, and person by image; none where no table says who
+    is on it.
+    """
     rows, column = labels, "person"
     if not any("person" in row for row in (rows or {}).values()):
         rows, column = _rows(place, IDENTITIES, "identity", place.files), "identity"
     if rows is None:
-        return {}
+        return (), {}
     if missing := [file for file in found if file not in rows]:
         raise BadFile(
             f"{place.path / IDENTITIES} has no row for {missing[0]}. Every image needs one, "
             "or remove the file."
         )
-    people = sorted({row[column].strip() for row in rows.values()})
+    people = tuple(sorted({row[column].strip() for row in rows.values()}))
     numbers = {person: number for number, person in enumerate(people)}
-    return {file: numbers[rows[file][column].strip()] for file in found}
+    return people, {file: numbers[rows[file][column].strip()] for file in found}
 
 
 def checked(path: Path, side: int, *, skip: bool) -> Listing:
