@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, UnknownName, warn
-from mucore.forget_sets import identity
+from mucore.forget_sets import identity, persons
 from mucore.given import Names, PathText
 from mucore.runner.plan import Grid, ScenarioChoice, parse_grid, tuning_tasks
 from mucore.spec import FIRST, fill
@@ -133,9 +133,13 @@ def _changes(
 
 def _request(preset: str, dataset: str, scenario: str, values: Values) -> Values:
     """A scenario with its parameters, as a grid has it; those that are left open are the preset's.
-    Samples may be named by rows, `@FILE`, `set:NAME`, a path, an array or a mask.
+    Samples may be named by rows, `@FILE`, `set:NAME`, a path, an array or a mask, persons by the
+    names in a folder's table.
     """
     if identity.PARAMETER in values:
         rows = identity.chosen(values[identity.PARAMETER], dataset)
         values = values | {identity.PARAMETER: rows}
+    if persons.PARAMETER in values:
+        named = persons.numbered(values[persons.PARAMETER], dataset)
+        values = values | {persons.PARAMETER: named}
     return fill(preset, scenarios=[scenario], parameters={scenario: values}).choices()[0]
