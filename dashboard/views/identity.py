@@ -106,6 +106,7 @@ def how_to_read(runs: pd.DataFrame, images: int) -> str:
             "**Forgetting score**: how well an attack tells forgotten persons from unseen ones.",
             f"With {images} images, chance alone reaches {identity_frames.by_chance(images):.3f}.",
             "**NoMUS**: usefulness and forgetting in one number; equal along a line.",
+            "`mucore report --scenario identities` writes a request down as evidence.",
         ]
     )
 
