@@ -55,7 +55,7 @@ def test_two_persons_are_forgotten_reported_and_purged_by_name(tmp_path, monkeyp
     written = mu.report(dataset="folder:crm")
     assert tells(written, "16 of 32", "hash", frame["forget_hash"][0])
     assert tells(written, "identities", "p4, p30")
-    who = {line.split("|")[1].strip() for line in written.splitlines() if "Fine-tune" in line}
+    who = {line.split("|")[1].strip() for line in written.splitlines() if "| Fine-tune |" in line}
     assert {"p4", "p30"} <= who
     file = tmp_path / "report.md"
     assert cli.main(["report", "--scenario", "identities", "--output", str(file)]) == 0
