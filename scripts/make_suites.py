@@ -112,7 +112,7 @@ def forget_set(spec: RunSpec, session: Session) -> Any:
 
 
 def suite_of(name: str, session: Session) -> Suite:
-    about = {"divisions": DIVISIONS, **SUITES[name]}
+    about: dict[str, Any] = {"divisions": DIVISIONS, **SUITES[name]}
     about["tasks"] = tuple(task_of(*t[:4], session, **dict(t[4:])) for t in about["tasks"])
     return Suite(
         id=name,
