@@ -196,7 +196,7 @@ def called_seen(outputs: Outputs, spec: Mapping[str, Any]) -> tuple[np.ndarray, 
         order = np.argsort(split.ids, kind="stable")
         parts[role] = probabilities(split.logits[order], split.task), split.labels[order]
     cap, seed = spec["mia_samples"], spec["evaluation_seed"]
-    found = membership.attack("confidence", **parts, cap=cap, evaluation_seed=seed)
+    found = membership.run_attack("confidence", **parts, cap=cap, evaluation_seed=seed)
     assert found.unseen is not None
     blind = membership.attack_is_blind(found.attack_accuracy, found.held_out)
     return ~found.unseen, found.attack_accuracy, blind
