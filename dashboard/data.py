@@ -31,7 +31,7 @@ from mucore.metrics.membership import ATTACKS
 from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
-from mucore.spec import Recipe, RunSpec
+from mucore.runs import Recipe, RunSpec
 from mucore.statistics.runs import SETTING
 from mucore.store import (
     BallotBox,

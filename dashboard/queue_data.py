@@ -29,7 +29,7 @@ from mucore.runner.plan import (
     uploaded_files,
 )
 from mucore.runner.quality import Originals, plan_experiment
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
 from mucore.userfiles import datasets, weights

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mucore.report import Report
     from mucore.runner.plan import Plan
-    from mucore.spec import Scope
+    from mucore.runs import Scope
     from mucore.statistics import Statistics
     from mucore.store import Store
     from mucore.store.rows import Job
@@ -208,7 +208,7 @@ def unlearn(
     than "ok" is warned of. Raises `MucoreError`, for a method that needs a record of the training,
     too.
     """
-    from mucore.spec import make_recipe
+    from mucore.runs import make_recipe
     from mucore.unlearn import unlearn as work
 
     trained = make_recipe("standard", recipe)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
 
 from mucore.errors import BadValue
-from mucore.spec.recipe import first_problem
+from mucore.runs.recipe import first_problem
 
 MOST_NAMES: Final = 20_000  # of scenarios or methods
 

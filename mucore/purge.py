@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from mucore import catalog, datasets
 from mucore.errors import BadValue, MucoreError
 from mucore.forget_sets import identity, saved
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 from mucore.store import Store, schema
 from mucore.store.rows import ACTIVE, Result
 from mucore.userfiles.datasets import data_hash, named, split

@@ -25,8 +25,8 @@ from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
 from mucore.judged import COST, Judged
 from mucore.runner.execute import versions
-from mucore.spec import RunSpec, make_recipe
-from mucore.spec.run import REVISION
+from mucore.runs import RunSpec, make_recipe
+from mucore.runs.run import REVISION
 from mucore.store import Store, open_store, write_pack
 from mucore.store.rows import Comparison, Result
 

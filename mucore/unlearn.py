@@ -25,7 +25,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.runner.method import called, finite
 from mucore.runner.training_records import moments
-from mucore.spec import Recipe, method_parameters, refuse_original, refuse_scenario, refuse_values
+from mucore.runs import Recipe, method_parameters, refuse_original, refuse_scenario, refuse_values
 from mucore.training.records import NAMES
 
 MOMENTS: Final = "layer_moments"  # the record for which a trained network and its data are enough

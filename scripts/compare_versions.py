@@ -64,7 +64,7 @@ def keys() -> Rows:
     """Keys of runs of every method and scenario, of every recipe, and of the demo."""
     from mucore import catalog
     from mucore.errors import MucoreError
-    from mucore.spec import RunSpec, make_recipe, make_spec
+    from mucore.runs import RunSpec, make_recipe, make_spec
     from mucore.store import open_pack
 
     def key(recipe: str = "standard", **changes: Any) -> str:
@@ -156,7 +156,7 @@ def demo_home() -> None:
 def cards() -> Rows:
     """Every field of every card, and the recipes of presets."""
     from mucore import catalog
-    from mucore.spec import make_recipe
+    from mucore.runs import make_recipe
 
     kinds = "methods metrics scenarios datasets models presets terms ideas verdicts".split()
     found = {kind: getattr(catalog, kind)() for kind in kinds}

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from mucore import catalog
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.store import open_pack
 from mucore.store.rows import Result
 from mucore.suite.lines import REFERENCES

@@ -17,7 +17,7 @@ from scipy.stats import binomtest, kendalltau, t
 from dashboard.papers import PAPERS
 from mucore import catalog
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.statistics.significance import holm
 from mucore.suite.scores import CAP, FLOOR, noise, scores_of, values_of
 from mucore.verdicts import rules_of

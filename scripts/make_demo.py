@@ -39,7 +39,7 @@ from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, make_plan
 from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
-from mucore.spec import REVISION, RunSpec
+from mucore.runs import REVISION, RunSpec
 from mucore.store import Store, open_pack, open_store, write_pack
 from mucore.store.rows import Job, Result
 from mucore.suite.description import load

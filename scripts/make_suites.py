@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from mucore import catalog
 from mucore.runner.plan import Grid, ScenarioChoice, expand
 from mucore.runner.session import Session
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import open_store
 from mucore.suite.description import FOLDER, Suite, Task, revisions
 from mucore.suite.scores import REVISION

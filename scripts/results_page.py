@@ -9,7 +9,7 @@ from demo_results import MODEL, PRESET, Runs, Task, tasks
 from docs_text import filled, paragraphs, table
 
 from mucore import catalog
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.statistics.significance import half_band
 from mucore.suite.scores import values_of
 

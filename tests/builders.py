@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
-from mucore.spec import REVISION, Recipe, RunSpec, make_spec
+from mucore.runs import REVISION, Recipe, RunSpec, make_spec
 from mucore.store import schema
 from mucore.store.rows import Measured, Model, Result
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store
 from mucore.store.rows import Result
 

@@ -18,7 +18,7 @@ import mucore.api as mu
 from mucore import cli, datasets
 from mucore.errors import MucoreError
 from mucore.report import OWN
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import open_store, write_pack
 from mucore.store.pack import bring
 from mucore.store.rows import Measured

@@ -10,7 +10,7 @@ from facts import tells
 
 from mucore import catalog, cli
 from mucore.errors import BadValue
-from mucore.spec.refusals import refuse_scenario
+from mucore.runs.refusals import refuse_scenario
 
 ONE = (
     "forget-set --dataset digits --scenario one_class --set scenario.class_id=3 --budget 0.05"

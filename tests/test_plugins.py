@@ -17,7 +17,7 @@ from mucore import catalog, cli, methods
 from mucore.catalog import plugins
 from mucore.engine.run import Run
 from mucore.errors import BadFile, UnknownName
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.training import records
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ import pytest
 from mucore import catalog
 from mucore.errors import BadValue, Refused
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 
 RECIPE = make_recipe("standard")
 

@@ -6,7 +6,7 @@ from typing import Any
 import mucore.api as mu
 from mucore import cli, datasets, purge
 from mucore.forget_sets import identity
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.store import open_store
 
 

@@ -7,7 +7,7 @@ import pytest
 import results_page
 from builders import make_result, make_spec_row
 
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.store import open_store, write_pack
 
 

@@ -13,7 +13,7 @@ from dashboard.text import labels
 from mucore import api, catalog, cli
 from mucore.cli.commands import app
 from mucore.runner.plan import Plan, expand
-from mucore.spec import FIRST, make_recipe, make_spec, method_parameters
+from mucore.runs import FIRST, make_recipe, make_spec, method_parameters
 
 
 def asked(**flags: Any) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from mucore import catalog
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, UnknownName
 from mucore.numbers import finite
-from mucore.spec import REVISION, Recipe, RunSpec, check, make_recipe, make_spec, method_parameters
+from mucore.runs import REVISION, Recipe, RunSpec, check, make_recipe, make_spec, method_parameters
 
 STANDARD = make_recipe("standard")
 
@@ -31,7 +31,7 @@ def spec(**changes) -> RunSpec:
 def test_the_key_is_the_same_in_another_process():
     wanted = spec(training_seed=3, parameters={"lr": 0.02})
     code = (
-        "import sys; from mucore.spec import RunSpec; "
+        "import sys; from mucore.runs import RunSpec; "
         "print(RunSpec.model_validate_json(sys.stdin.read()).key)"
     )
     other = subprocess.run(

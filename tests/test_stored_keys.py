@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mucore import catalog
-from mucore.spec import RunSpec, complete, make_recipe, make_spec, method_parameters
+from mucore.runs import RunSpec, complete, make_recipe, make_spec, method_parameters
 from mucore.store import open_pack
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"

@@ -16,7 +16,7 @@ import pytest
 from mucore import catalog, forget_sets
 from mucore.export.records import describe
 from mucore.runner.worker import work
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Result, Store, open_store
 from mucore.suite import pack as packs
 from mucore.verdicts import judge_stored

@@ -35,8 +35,8 @@ from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import cross_entropy, predicted, task_of
 from mucore.engine.run import Run
 from mucore.models import channels_last
+from mucore.runs import REVISION, Recipe
 from mucore.scenarios.poison import Poison, poisoned_ids
-from mucore.spec import REVISION, Recipe
 from mucore.training import check_replay, records, train
 
 Name = str  # a key of PROBLEMS

@@ -17,7 +17,7 @@ from dashboard.frames.tradeoffs.measures import measure
 from dashboard.text import units, verdicts
 from dashboard.text.labels import THIN, method_names, nearest_preset, number, short_id
 from mucore import catalog
-from mucore.spec.run import scenario_revision
+from mucore.runs.run import scenario_revision
 from mucore.verdicts import Judged
 
 # parameters of scenarios that say how much is forgotten, and nothing else

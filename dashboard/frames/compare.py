@@ -27,8 +27,8 @@ from dashboard.text.labels import (
     scenario_title,
 )
 from mucore.outputs import DOWNSTREAM, Outputs, probabilities, task_of
-from mucore.spec import variants
-from mucore.spec.variants import Variant
+from mucore.runs import variants
+from mucore.runs.variants import Variant
 from mucore.statistics import SETTING
 from mucore.verdicts import Judged
 

@@ -14,7 +14,7 @@ from mucore.catalog import MethodCard, tuning
 from mucore.catalog.cards import Parameter, TermCard
 from mucore.catalog.data import synonyms
 from mucore.catalog.tuning import Tuned
-from mucore.spec import FIRST, Recipe, scaled_epochs, stated
+from mucore.runs import FIRST, Recipe, scaled_epochs, stated
 
 
 def parameters_frame(card: MethodCard, recipe: Recipe) -> pd.DataFrame:

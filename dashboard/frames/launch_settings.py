@@ -12,7 +12,7 @@ from dashboard.text import units
 from dashboard.text.presets import OWN, is_plain, presets
 from mucore import catalog
 from mucore.catalog import MethodCard
-from mucore.spec import FILE_VERSION, Recipe, complete, method_parameters
+from mucore.runs import FILE_VERSION, Recipe, complete, method_parameters
 
 
 def launch_settings(summaries: pd.DataFrame, paper: str) -> dict[str, str | list[str]]:

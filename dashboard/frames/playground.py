@@ -27,8 +27,8 @@ from mucore.playground.scene import (
     Scene,
     points_of,
 )
-from mucore.spec.recipe import first_problem
-from mucore.spec.values import resolve
+from mucore.runs.recipe import first_problem
+from mucore.runs.values import resolve
 
 Draft = dict[str, Any]
 PARAMETERS: Final = ("preset", "points", "noise", "seed", "own", "forget", "methods", "played")

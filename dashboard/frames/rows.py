@@ -25,8 +25,8 @@ from scipy.special import stdtrit
 from dashboard.text.labels import method_names
 from mucore import catalog
 from mucore.metrics.sanity import GUESS
-from mucore.spec import variants
-from mucore.spec.variants import Variant
+from mucore.runs import variants
+from mucore.runs.variants import Variant
 from mucore.statistics.runs import beside_methods
 from mucore.statistics.significance import half_band
 from mucore.verdicts import Judged, Verdict

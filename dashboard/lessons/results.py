@@ -18,7 +18,7 @@ from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
 from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 from mucore.verdicts import Verdict, judge

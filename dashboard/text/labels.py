@@ -15,8 +15,8 @@ from typing import Any, Literal
 from mucore import catalog, titles
 from mucore.catalog.tuning import Tuned
 from mucore.errors import MucoreError, UnknownName
-from mucore.spec import Recipe, complete, fill, make_recipe, method_parameters
-from mucore.spec.run import scenario_revision
+from mucore.runs import Recipe, complete, fill, make_recipe, method_parameters
+from mucore.runs.run import scenario_revision
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from mucore import catalog
 from mucore.errors import UnknownName
-from mucore.spec import Recipe, complete, method_parameters
+from mucore.runs import Recipe, complete, method_parameters
 from mucore.statistics.runs import distinct
 
 OWN = "own"

@@ -12,7 +12,7 @@ from dashboard.text import labels, units
 from dashboard.widgets import messages
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, MucoreError
-from mucore.spec import check
+from mucore.runs import check
 
 FIELDS: Final = 3  # of a scenario or of sweeps, side by side
 MAX_VALUES: Final = 100  # in one field

@@ -14,7 +14,7 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.messages import problem
 from mucore.catalog.cards import Parameter
 from mucore.errors import MucoreError
-from mucore.spec import check
+from mucore.runs import check
 
 
 @dataclass(frozen=True)

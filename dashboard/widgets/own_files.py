@@ -20,7 +20,7 @@ from dashboard.widgets import uploads
 from dashboard.widgets.training_set import stamp, training_of
 from mucore import catalog
 from mucore.errors import BadFile, MucoreError
-from mucore.spec import Recipe, make_recipe
+from mucore.runs import Recipe, make_recipe
 from mucore.userfiles import weights
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dashboard.widgets import figures, missing_runs
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.verdict_line import verdict_line
 from mucore import catalog, titles
-from mucore.spec import settings
+from mucore.runs import settings
 from mucore.statistics import SETTING
 from mucore.store.rows import Result
 

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 from mucore.analysis import layers, neighbours, relearn, replay, requests, samples, tsne
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.files import write
-from mucore.spec.recipe import first_problem
+from mucore.runs.recipe import first_problem
 from mucore.store import Store
 
 Progress = Callable[[float, str], None]  # what is done, in 0..1, and what is being done

@@ -18,7 +18,7 @@ from mucore.errors import BadValue
 from mucore.metrics.accuracy import accuracy
 from mucore.rng import numpy_rng
 from mucore.runner.session import Session
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from mucore.errors import BadValue
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.runner.execute import unlearn_recorded
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
 from mucore.userfiles import datasets
 

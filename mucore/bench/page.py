@@ -19,7 +19,7 @@ from torch import nn
 from mucore import training
 from mucore.engine.device import describe, resolve_device
 from mucore.runner.session import Session
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"

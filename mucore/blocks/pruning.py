@@ -24,7 +24,7 @@ from mucore.engine.layers import WEIGHT_LAYERS
 from mucore.engine.loop import Optimizer, Phase, fit, recipe_loss
 from mucore.engine.run import Run
 from mucore.errors import BadValue, MucoreError
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 
 Kind = Literal["omp", "imp", "synflow"]
 KINDS: tuple[str, ...] = get_args(Kind)

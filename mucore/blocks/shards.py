@@ -20,7 +20,7 @@ from mucore.engine.loop import Optimizer, Phase, fit, recipe_loss
 from mucore.engine.run import Run
 from mucore.engine.state import copy_state
 from mucore.rng import stream_seed
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 
 State = dict[str, Tensor]
 

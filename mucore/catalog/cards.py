@@ -293,7 +293,7 @@ class PresetCard:
     title: str
     meaning: str
     source: str
-    recipe: Mapping[str, Any]  # fields of spec.Recipe
+    recipe: Mapping[str, Any]  # fields of runs.Recipe
     open_points: str = ""  # what the source leaves open
     dataset: str = ""  # taken where a person names none
     model: str = ""

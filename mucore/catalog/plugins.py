@@ -256,7 +256,7 @@ class _Checked(BaseModel):
 def _problems(card: MethodCard) -> Iterator[str]:
     """What would break a form, a plan or a page, without a full stop."""
     # spec is built on the catalogue, which lists what is read here
-    from mucore.spec import check, resolve
+    from mucore.runs import check, resolve
 
     names = [parameter.name for parameter in card.parameters]
     scenarios = [scenario.id for scenario in catalog.scenarios()]

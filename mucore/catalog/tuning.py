@@ -198,7 +198,7 @@ def _points(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> int:
 def _usual(preset: str, scenario: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The recipe of a preset and the scenario's parameters under it, as JSON has them."""
     from mucore import catalog  # whose cards of methods are read before these are asked for
-    from mucore.spec import make_recipe
+    from mucore.runs import make_recipe
 
     chosen = {each.name: each.default for each in catalog.scenario(scenario).parameters}
     chosen |= catalog.preset(preset).scenarios.get(scenario, {})

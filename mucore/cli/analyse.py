@@ -17,7 +17,7 @@ from mucore.cli.base import progress
 from mucore.errors import BadValue, MucoreError, said
 from mucore.forget_sets import identity
 from mucore.runner import analyses
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 from mucore.store.rows import ACTIVE, Job
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     from mucore.forget_sets import identity
     from mucore.runner.here import say_refused
     from mucore.runner.plan import make_plan
-    from mucore.spec import classes
+    from mucore.runs import classes
 
     say_left_out()
     plan = make_plan(build_grid(options), store, workers=len(store.workers()) + 1)
@@ -63,7 +63,7 @@ def _planned(options: GridOptions, store: Store) -> Plan:
 
 def _classes(plan: Plan) -> list[dict[str, Any]]:
     """Each scenario that names classes, with them by number and name."""
-    from mucore.spec import classes
+    from mucore.runs import classes
 
     names = datasets.class_names(plan.grid.dataset)
     found = {

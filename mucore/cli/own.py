@@ -68,7 +68,7 @@ def evaluate(
     from mucore.forget_sets import identity, is_reference
     from mucore.models.checkpoints import preprocess_of
     from mucore.runner.preprocessing import loaded
-    from mucore.spec import make_recipe
+    from mucore.runs import make_recipe
 
     given = {"unlearned": unlearned, "original": original, "retrained": retrained}
     files = {role: [*map(Path, filter(None, text.split(",")))] for role, text in given.items()}
@@ -116,8 +116,8 @@ def _recognised(path: Path, model: str, data: str) -> str:
     from mucore.engine.data import on_device
     from mucore.models import load_checkpoint
     from mucore.runner.preprocessing import recognised
-    from mucore.spec import make_recipe
-    from mucore.spec.preprocess import USUAL
+    from mucore.runs import make_recipe
+    from mucore.runs.preprocess import USUAL
 
     splits = datasets.load(data, **make_recipe("standard").cut())
     network = _built(model, splits)

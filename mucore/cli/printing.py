@@ -42,7 +42,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
     """The comparison as a table: verdicts, and MUBox's columns as far as they have values; rows by
     scenario, seed and method.
     """
-    from mucore.spec import settings
+    from mucore.runs import settings
 
     methods = ["original", *(card.id for card in catalog.methods())]
     order = {name: place for place, name in enumerate(methods)}
@@ -115,7 +115,7 @@ def _varying(
     """Of each result those of the `values` of its method or scenario, the `owner`, that differ
     among the results of that one under the scenario.
     """
-    from mucore.spec.variants import differing
+    from mucore.runs.variants import differing
 
     alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for spec in (result.spec for result in shown):

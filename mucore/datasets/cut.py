@@ -18,7 +18,7 @@ from torch import Tensor
 from mucore.datasets.files import FileImages
 from mucore.datasets.splits import Split, Splits, assemble, hold_out_part
 from mucore.errors import BadValue
-from mucore.spec.preprocess import USUAL, moments
+from mucore.runs.preprocess import USUAL, moments
 
 TEST_AS_VALIDATION = 1_000  # images; a small test set gives at most half
 

@@ -13,7 +13,7 @@ from mucore.datasets import load
 from mucore.datasets.poisoned import poisoned
 from mucore.datasets.splits import Splits
 from mucore.errors import BadValue
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 
 
 def run_splits(spec: RunSpec) -> Splits:

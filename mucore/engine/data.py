@@ -22,7 +22,7 @@ from mucore.datasets.splits import Splits
 from mucore.engine.batch import Batch
 from mucore.engine.losses import choices
 from mucore.engine.run import Run
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 
 CROP_PADDING = 4
 

@@ -23,7 +23,7 @@ from mucore.engine.data import Samples, Source
 from mucore.engine.run import Run
 from mucore.engine.state import copy_state, hooked, is_finite
 from mucore.errors import BadValue
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 
 BatchNorm = Literal["train", "frozen", "eval"]
 # A finite copy of the weights is taken this often (in steps), so that divergence costs little and

@@ -12,7 +12,7 @@ import numpy as np
 
 from mucore.errors import MucoreError
 from mucore.metrics.accuracy import per_class
-from mucore.spec import classes
+from mucore.runs import classes
 from mucore.userfiles import datasets
 from mucore.verdicts import judge_stored
 

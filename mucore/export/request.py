@@ -20,8 +20,8 @@ from mucore.export import tables
 from mucore.forget_sets import identity, persons
 from mucore.metrics import membership
 from mucore.outputs import Outputs, probabilities
-from mucore.spec import Recipe
-from mucore.spec.run import REVISION
+from mucore.runs import Recipe
+from mucore.runs.run import REVISION
 from mucore.store import Store
 from mucore.store.results import Filters
 from mucore.store.rows import Result

@@ -11,7 +11,7 @@ from torch import nn
 
 from mucore.errors import BadFile, BadValue
 from mucore.runner.session import Session
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.rows import Result
 

@@ -21,13 +21,13 @@ from mucore import catalog
 from mucore.errors import BadFile, BadValue, warn
 from mucore.forget_sets import lists, saved
 from mucore.forget_sets.lists import Listed
-from mucore.spec import classes
-from mucore.spec.run import scenario_revision
+from mucore.runs import classes
+from mucore.runs.run import scenario_revision
 from mucore.userfiles import datasets, paths
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
-    from mucore.spec import RunSpec
+    from mucore.runs import RunSpec
 
 PARAMETER: Final = "ids"  # of a scenario
 ROWS_SINCE: Final = 2  # the revision of its card from which on these are rows, not internal ids

@@ -23,7 +23,7 @@ import numpy as np
 from mucore.errors import BadFile
 from mucore.forget_sets.saved import NamedSet, parse
 from mucore.numbers import whole_range
-from mucore.spec.values import MOST_VALUES
+from mucore.runs.values import MOST_VALUES
 from mucore.userfiles import doors
 
 MOST_BYTES: Final = 256 << 20  # of a file

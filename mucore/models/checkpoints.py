@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from mucore.errors import BadFile
-from mucore.spec.preprocess import NAMED, USUAL, written
+from mucore.runs.preprocess import NAMED, USUAL, written
 from mucore.userfiles.weights import is_safetensors
 
 # where trainers keep a state dict in their file, the moving average first: it is what they evaluate

@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mucore import catalog
 from mucore.errors import BadValue, Refused
 from mucore.points import COUNTS, MOST_NOISE, NOISE, Points, around, draw, from_bytes, to_bytes
-from mucore.spec import make_recipe, method_parameters
-from mucore.spec.recipe import first_problem
-from mucore.spec.values import resolve
+from mucore.runs import make_recipe, method_parameters
+from mucore.runs.recipe import first_problem
+from mucore.runs.values import resolve
 
 DATASET, MODEL, PRESET = "points-moons", "mlp-2d", "points"  # of cards that scenes go by
 OWN_POINTS, OWN_CLASSES, MOST_METHODS = (4, 400), (2, 4), 3

@@ -32,7 +32,7 @@ from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scen
 from mucore.runner.execute import unlearn_recorded
 from mucore.runner.kept import Kept
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store
 
 log = logging.getLogger("mucore")

@@ -11,7 +11,7 @@ from mucore.engine.data import Samples
 from mucore.engine.loop import Optimizer, Phase, fit, recipe_loss
 from mucore.engine.run import Run
 from mucore.metrics.accuracy import accuracy
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 
 
 def relearning_accuracies(

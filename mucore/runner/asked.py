@@ -17,8 +17,8 @@ from mucore.errors import BadValue, UnknownName, warn
 from mucore.forget_sets import identity, persons
 from mucore.given import Names, PathText
 from mucore.runner.plan import Grid, ScenarioChoice, parse_grid, tuning_tasks
-from mucore.spec import FIRST, fill
-from mucore.spec.recipe import first_problem
+from mucore.runs import FIRST, fill
+from mucore.runs.recipe import first_problem
 
 Values = dict[str, Any]
 

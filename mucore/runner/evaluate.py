@@ -22,7 +22,7 @@ from mucore.outputs import Outputs, with_common_scale
 from mucore.rng import stream_seed
 from mucore.runner.gradient_norms import gradient_norms, part_of
 from mucore.runner.session import Session
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store.artifacts import MissingFile
 from mucore.store.rows import Result
 

@@ -35,7 +35,7 @@ from mucore.runner.evaluate import (
 from mucore.runner.method import apply, classifier, finite, not_confined
 from mucore.runner.session import ForgetSet, Session, Trained
 from mucore.runner.training_records import training_records
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store.rows import Measured, Model, Result
 
 # beside the groups of metrics, parts of what measuring takes

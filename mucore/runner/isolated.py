@@ -30,7 +30,7 @@ from mucore.runner import children
 from mucore.runner.children import Limits, Say, log
 from mucore.runner.method import apply as apply_here
 from mucore.runner.method import kept_form
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 
 # The sets of a request and whose images they are of.
 _IMAGES = {"forget": "forget", "retain": "forget", "validation": "validation"}

@@ -19,7 +19,7 @@ from mucore.engine.layers import train_only
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import MethodFailed, Refused
-from mucore.spec import RunSpec, complete
+from mucore.runs import RunSpec, complete
 
 
 def apply(spec: RunSpec, original: nn.Module, data: UnlearningData, run: Run) -> nn.Module:

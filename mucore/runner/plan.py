@@ -22,10 +22,10 @@ from mucore.forget_sets import identity
 from mucore.numbers import whole_numbers
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit
+from mucore.runs import Recipe, RunSpec, Scope, Seed, classes, make_recipe, make_spec, refuse_task
+from mucore.runs.budget import samples_of
+from mucore.runs.recipe import first_problem
 from mucore.scenarios import poison
-from mucore.spec import Recipe, RunSpec, Scope, Seed, classes, make_recipe, make_spec, refuse_task
-from mucore.spec.budget import samples_of
-from mucore.spec.recipe import first_problem
 from mucore.store import Store
 from mucore.store.comparisons import check_texts
 from mucore.store.rows import ACTIVE, Comparison

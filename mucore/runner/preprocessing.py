@@ -16,7 +16,7 @@ from mucore.datasets.splits import normalisation
 from mucore.engine.data import Samples
 from mucore.errors import BadFile
 from mucore.models.checkpoints import Checkpoint, load_checkpoint
-from mucore.spec.preprocess import NAMED, USUAL, moments
+from mucore.runs.preprocess import NAMED, USUAL, moments
 
 IMAGES: Final = 1000
 PARTS: Final = 10  # that the images are given in

@@ -24,8 +24,8 @@ from mucore.runner.evaluate import (
     stored_retrained,
 )
 from mucore.runner.session import Session
+from mucore.runs import RunSpec
 from mucore.scenarios import select
-from mucore.spec import RunSpec
 from mucore.store.rows import Measured, Result
 
 

@@ -29,8 +29,8 @@ from mucore.outputs import DOWNSTREAM, cross_entropy
 from mucore.rng import numpy_rng
 from mucore.runner import preprocessing
 from mucore.runner.kept import Kept
+from mucore.runs import RunSpec, refuse_task
 from mucore.scenarios import select
-from mucore.spec import RunSpec, refuse_task
 from mucore.store import Store
 from mucore.store.lease import host
 from mucore.store.result_rows import setting_columns

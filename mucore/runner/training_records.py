@@ -20,7 +20,7 @@ from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
 from mucore.metrics.accuracy import accuracy
 from mucore.metrics.cost import taken
 from mucore.runner.session import ForgetSet, Session
-from mucore.spec import RunSpec, complete
+from mucore.runs import RunSpec, complete
 from mucore.store.rows import Model
 from mucore.training import records
 from mucore.training.records import Record

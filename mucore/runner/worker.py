@@ -33,7 +33,7 @@ from mucore.runner import analyses, estimate
 from mucore.runner.execute import execute
 from mucore.runner.jobs import Listener, Pulse, log, run_job
 from mucore.runner.session import Session
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.retry import waiting
 from mucore.store.rows import ACTIVE, Job

@@ -17,7 +17,7 @@ import numpy as np
 
 from mucore.errors import BadValue
 from mucore.rng import numpy_rng
-from mucore.spec.budget import samples
+from mucore.runs.budget import samples
 
 Poison = Mapping[str, Any]
 PURPOSE = "poison"  # of the random stream

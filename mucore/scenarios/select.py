@@ -21,9 +21,9 @@ from mucore import catalog
 from mucore.errors import BadValue
 from mucore.outputs import task_of
 from mucore.rng import numpy_rng
+from mucore.runs import refuse_task
+from mucore.runs.budget import samples_of
 from mucore.scenarios.poison import poisoned_ids
-from mucore.spec import refuse_task
-from mucore.spec.budget import samples_of
 
 # What a scenario does that lacks something, and the way out.
 MISSING = {

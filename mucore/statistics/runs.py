@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from mucore import catalog
-from mucore.spec import variants
-from mucore.spec.run import REVISION
-from mucore.spec.variants import Variant
+from mucore.runs import variants
+from mucore.runs.run import REVISION
+from mucore.runs.variants import Variant
 
 if TYPE_CHECKING:
     from mucore.catalog.cards import MetricCard

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from mucore.errors import BadValue, UnknownName
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import cleanup, schema
 from mucore.store.claims import Claims, job_of
 from mucore.store.retry import patient

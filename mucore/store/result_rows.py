@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from mucore.spec import settings
+from mucore.runs import settings
 from mucore.store.rows import Measured, Model, Result
 from mucore.store.schema import from_json, to_json
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
-from mucore.spec import make_recipe
-from mucore.spec.run import ENGINE_REVISION
+from mucore.runs import make_recipe
+from mucore.runs.run import ENGINE_REVISION
 from mucore.suite import scores
 
 FOLDER = Path(catalog.__file__).with_name("suites")

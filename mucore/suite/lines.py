@@ -17,7 +17,7 @@ from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
 from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, expand, plan_specs
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ENDED_WITHOUT_RESULT
 from mucore.suite.description import Suite, Task, check
@@ -227,7 +227,7 @@ def check_data(suite: Suite) -> None:
     there.
     """
     from mucore import datasets
-    from mucore.spec import make_recipe
+    from mucore.runs import make_recipe
 
     for task in {task.dataset: task for task in suite.tasks}.values():
         splits = datasets.load(task.dataset, **make_recipe(task.preset).cut())

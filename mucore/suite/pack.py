@@ -25,7 +25,7 @@ from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.files import whole_file
 from mucore.outputs import Outputs
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store, open_pack, pack_provenance, write_pack
 from mucore.store.pack import ARTIFACTS
 from mucore.store.rows import Result

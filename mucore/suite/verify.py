@@ -25,8 +25,8 @@ from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags, is_collapsed
 from mucore.outputs import Outputs, confusion
 from mucore.runner.plan import MethodChoice, expand
+from mucore.runs import RunSpec
 from mucore.scenarios import select
-from mucore.spec import RunSpec
 from mucore.store.rows import Measured, Result
 from mucore.suite.lines import REFERENCES, grid_of
 from mucore.suite.pack import Pack, place_of

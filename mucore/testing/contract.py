@@ -27,7 +27,7 @@ from mucore.errors import BadFile, Cancelled, MucoreError
 from mucore.runner.method import kept_form
 from mucore.runner.session import Session
 from mucore.runner.training_records import records_of
-from mucore.spec import make_recipe, make_spec, method_parameters
+from mucore.runs import make_recipe, make_spec, method_parameters
 from mucore.store import open_store
 
 FIRST = 6  # rules without which the others mean nothing

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mucore import shipped
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store, open_store
 from mucore.store.pack import open_pack
 from mucore.store.rows import Result

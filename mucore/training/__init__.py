@@ -24,7 +24,7 @@ from mucore.engine.run import Run
 from mucore.errors import MucoreError
 from mucore.files import whole_file
 from mucore.rng import stream_seed
-from mucore.spec import Recipe, RunSpec
+from mucore.runs import Recipe, RunSpec
 from mucore.training.records import Record, Recorder
 
 log = logging.getLogger("mucore")

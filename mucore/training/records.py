@@ -40,7 +40,7 @@ from mucore.engine.batch import Batch
 from mucore.engine.losses import cross_entropy
 from mucore.engine.state import hooked, state_bytes
 from mucore.errors import BadValue
-from mucore.spec import records_of
+from mucore.runs import records_of
 
 Record = dict[str, Tensor]
 

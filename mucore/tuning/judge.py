@@ -26,7 +26,7 @@ from mucore.runner.estimate.memory import weights_of
 from mucore.runner.execute import model_of, unlearn
 from mucore.runner.session import ForgetSet, Session
 from mucore.runner.training_records import training_records
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store.retry import awaited
 from mucore.tuning import objective
 from mucore.tuning.objective import Limit, short

@@ -17,7 +17,7 @@ from mucore.errors import BadValue, said
 from mucore.numbers import MOST
 from mucore.runner.estimate import forecast
 from mucore.runner.plan import Grid
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.tuning.study import SEEDS, Folder, Study, seeds_from
 from mucore.tuning.task import Task, methods_of, tasks_of

@@ -15,7 +15,7 @@ from mucore.catalog.cards import Among, Between
 from mucore.catalog.formulas import evaluate
 from mucore.errors import BadValue, MucoreError, install
 from mucore.rng import stream_seed
-from mucore.spec import complete
+from mucore.runs import complete
 from mucore.tuning.objective import WORST
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 from mucore import catalog
 from mucore.errors import Refused
 from mucore.runner.plan import Grid, expand
-from mucore.spec import RunSpec, make_recipe, make_spec, refuse_task
+from mucore.runs import RunSpec, make_recipe, make_spec, refuse_task
 from mucore.userfiles import datasets
 
 

@@ -13,7 +13,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue
 from mucore.metrics.representation import linear_cka
 from mucore.probes.activations import layer_features
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 from mucore.store import open_pack
 from mucore.store.pack import write_pack
 from tests import toy

@@ -16,7 +16,7 @@ from mucore.analysis.replay import MAPPED, SETS
 from mucore.errors import BadValue
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 from mucore.store import open_pack, open_store
 from mucore.store.pack import write_pack
 

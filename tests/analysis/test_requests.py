@@ -11,7 +11,7 @@ from pages import figures, open_page
 from dashboard.charts import request_matrix
 from dashboard.sections.compare import requests as section
 from mucore import analysis
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from dashboard.widgets import own_files
 from mucore import cli, datasets
 from mucore.datasets import Splits
 from mucore.errors import BadFile, MucoreError
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.userfiles import datasets as userdata
 from mucore.userfiles import images
 from mucore.userfiles.sizes import size_of

@@ -8,7 +8,7 @@ import pytest
 from mucore import datasets
 from mucore.datasets.thumbnails import run_splits, thumbnails
 from mucore.errors import BadValue
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 
 
 def spec(scenario: str = "one_class", **recipe):

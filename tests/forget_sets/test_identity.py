@@ -19,7 +19,7 @@ from mucore.forget_sets import identity
 from mucore.forget_sets.saved import forget_hash
 from mucore.runner.plan import expand, parse_grid
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, classes
+from mucore.runs import RunSpec, classes
 from mucore.store import open_store
 
 KINDS = ["npz", "folder", "digits"]

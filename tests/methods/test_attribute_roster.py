@@ -19,7 +19,7 @@ from mucore.engine.ensemble import Ensemble
 from mucore.engine.loop import is_finite
 from mucore.engine.run import Run
 from mucore.errors import Refused
-from mucore.spec import refuse_task
+from mucore.runs import refuse_task
 
 REFERENCES = {"retrain", "uploaded"}
 SERVING = [

@@ -15,7 +15,7 @@ from mucore import catalog
 from mucore.engine.losses import soft_divergence
 from mucore.errors import BadValue
 from mucore.methods.head_distillation import without
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 from mucore.store import open_store
 from mucore.suite import lines
 from mucore.verdicts import judge

@@ -23,7 +23,7 @@ from mucore.engine.layers import reset_layers, tail
 from mucore.engine.loop import Optimizer, Phase, fit, is_finite
 from mucore.engine.run import Run
 from mucore.errors import BadValue
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 from mucore.training.records import FinalEpochs
 
 SIZE, COUNT = 8, 8

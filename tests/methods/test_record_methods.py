@@ -27,7 +27,7 @@ from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
 from mucore.errors import BadValue, MucoreError
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 from mucore.training import records, train
 from mucore.training.records import FinalEpochs, PerStep, Recorder, RunningSum, named
 

@@ -22,7 +22,7 @@ from mucore.engine.run import Run, state_bytes
 from mucore.rng import stream_seed
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 from mucore.store import open_store
 
 CUT: dict[str, Any] = {"shards": 4, "slices": 3, "epochs": 4}

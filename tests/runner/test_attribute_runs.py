@@ -22,7 +22,7 @@ from mucore.export import records
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store, open_store
 from mucore.store.rows import Result
 from mucore.userfiles import datasets as userdata

@@ -11,7 +11,7 @@ import pytest
 
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 from mucore.store import open_store
 from mucore.userfiles import datasets
 

@@ -14,7 +14,7 @@ from builders import make_result, make_spec_row
 from mucore.runner.estimate import WAKING, Expected, time_left
 from mucore.runner.estimate.past_runs import Forecast
 from mucore.runner.estimate.time_left import schedule
-from mucore.spec import Recipe, RunSpec
+from mucore.runs import Recipe, RunSpec
 from mucore.store.rows import Job, Result
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

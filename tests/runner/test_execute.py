@@ -16,7 +16,7 @@ from mucore.engine.run import Callbacks, Progress
 from mucore.errors import Cancelled, MucoreError
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 from mucore.store import open_store
 from mucore.store.retry import FILES, awaited
 
@@ -250,7 +250,7 @@ def test_the_same_seed_gives_the_same_weights_in_another_process(session, tmp_pa
         "import sys\n"
         "from mucore.runner.execute import execute\n"
         "from mucore.runner.session import Session\n"
-        "from mucore.spec import RunSpec\n"
+        "from mucore.runs import RunSpec\n"
         "from mucore.store import open_store\n"
         f"import torch; torch.set_num_threads({torch.get_num_threads()})\n"
         f"with open_store({str(home)!r}) as store:\n"

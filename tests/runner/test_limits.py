@@ -14,7 +14,7 @@ from mucore.errors import BadValue
 from mucore.runner.estimate import check_fit, fit_of, machine
 from mucore.runner.estimate.memory import SURE
 from mucore.runner.plan import MOST_RUNS
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 
 TINY = ["--dataset", "digits", "--model", "mlp", "--scenario", "one_class"]
 # Twelve sweeps of ten values each; eighty ranges that are each within the limit of a flag.

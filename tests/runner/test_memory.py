@@ -17,7 +17,7 @@ from mucore import catalog, cli, fitting
 from mucore.catalog.networks import network
 from mucore.runner.estimate import available, fit_of, machine, remember
 from mucore.runner.estimate.memory import PROCESS, WORKING, memory_of
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
 
 GB = 1e9

@@ -22,7 +22,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue, Refused, UnknownName
 from mucore.runner.execute import execute, unlearn
 from mucore.runner.plan import Grid, expand, make_plan
-from mucore.spec import RunSpec, check
+from mucore.runs import RunSpec, check
 from mucore.store import open_store
 from tests import toy
 from tests.builders import value

@@ -22,7 +22,7 @@ from mucore.errors import BadValue
 from mucore.runner.evaluate import original_outputs, stored_outputs
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.userfiles.datasets import data_hash
 
 RECIPE = make_recipe("quick", {"epochs": 2, "batch_size": 16})

@@ -18,8 +18,8 @@ from mucore.errors import BadValue
 from mucore.outputs import confusion
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
+from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.scenarios.poison import poisoned_ids
-from mucore.spec import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
 
 RECIPE = make_recipe("quick", {"epochs": 8, "batch_size": 64})

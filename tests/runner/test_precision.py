@@ -11,7 +11,7 @@ from mucore.runner import session as sessions
 from mucore.runner.execute import execute
 from mucore.runner.plan import make_plan
 from mucore.runner.session import Session
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.statistics import label_runs
 from mucore.verdicts.lines import judge
 

@@ -23,7 +23,7 @@ from mucore.runner.execute import _forgetting, model_of
 from mucore.runner.plan import MethodChoice, expand, make_plan
 from mucore.runner.preprocessing import recognised
 from mucore.runner.session import Session
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.store import Store, open_store
 from mucore.verdicts import judge_stored
 

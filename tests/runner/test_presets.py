@@ -18,7 +18,7 @@ from mucore.errors import BadValue
 from mucore.runner.execute import execute
 from mucore.runner.plan import expand
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, make_recipe
+from mucore.runs import RunSpec, make_recipe
 from mucore.store import open_store
 
 # presets that are a paper's own setting

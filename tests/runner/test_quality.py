@@ -21,7 +21,7 @@ from mucore.errors import BadValue, MucoreError
 from mucore.metrics import forgetting_quality as fq
 from mucore.runner import quality
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import open_store
 
 MODELS = 4

@@ -18,7 +18,7 @@ from mucore.errors import BadValue, MucoreError, Refused
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, make_recipe, make_spec
+from mucore.runs import RunSpec, make_recipe, make_spec
 
 RECIPE = make_recipe("quick", {"epochs": 2})
 

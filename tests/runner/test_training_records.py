@@ -11,7 +11,7 @@ from launching import digits
 from mucore import training
 from mucore.errors import BadValue
 from mucore.runner.execute import execute
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.training import records
 
 

@@ -22,7 +22,7 @@ from mucore.errors import BadFile, Refused
 from mucore.runner.execute import execute
 from mucore.runner.plan import Grid, MethodChoice, expand, launch, make_plan
 from mucore.runner.session import Session
-from mucore.spec import make_recipe
+from mucore.runs import make_recipe
 from mucore.store import Store, open_store
 from mucore.userfiles import weights
 

@@ -7,7 +7,7 @@ from launching import digits
 
 from mucore import catalog, training
 from mucore.runner.execute import execute
-from mucore.spec import complete
+from mucore.runs import complete
 from mucore.training import records
 
 

@@ -16,8 +16,8 @@ from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
 from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand
+from mucore.runs import make_recipe, make_spec, resolve
 from mucore.scenarios.select import by_similarity, forgotten_classes, select
-from mucore.spec import make_recipe, make_spec, resolve
 
 # Twenty samples with ids 50..69: five classes of four, ten persons of two images, each within a
 # class.

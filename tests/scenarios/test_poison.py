@@ -13,6 +13,7 @@ from sklearn.datasets import load_digits
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
+from mucore.runs import resolve
 from mucore.scenarios.poison import (
     check_fits,
     class_pairs,
@@ -23,7 +24,6 @@ from mucore.scenarios.poison import (
     trigger_mask,
 )
 from mucore.scenarios.select import forgotten_classes, select
-from mucore.spec import resolve
 
 # 24 samples with ids 100..123, six of each of four classes, one class after the other.
 LABELS = np.arange(24) // 6

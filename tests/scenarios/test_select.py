@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
+from mucore.runs import resolve
 from mucore.scenarios.select import forgotten_classes, select
-from mucore.spec import resolve
 
 # Twelve samples with ids 100..111; four of each class, one after the other.
 LABELS = np.arange(12) // 4

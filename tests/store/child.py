@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from builders import make_result
 
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store, open_store
 from mucore.store.schema import store_info
 

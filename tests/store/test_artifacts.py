@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mucore.errors import BadFile, BadValue, StoreError
 from mucore.outputs import Outputs, SplitOutputs
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import REMOVAL, Artifacts, Store, open_store
 from mucore.store.storage import Folder
 

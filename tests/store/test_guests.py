@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import make_model, make_result, make_spec_row
 
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import GuestStore, Measured, open_store
 from mucore.store.guests import dataset_of, without_paths
 

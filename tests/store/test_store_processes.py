@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from builders import make_result, make_spec_row
 
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store, open_store
 
 TESTS = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from mucore import cli
 from mucore.cli import comparisons
 from mucore.errors import BadFile, BadValue
 from mucore.outputs import Outputs
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import ACTIVE, open_store
 from mucore.store.artifacts import Artifacts
 from mucore.suite import description

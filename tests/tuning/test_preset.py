@@ -12,7 +12,7 @@ from mucore import catalog, cli
 from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
 from mucore.errors import BadFile
-from mucore.spec import complete, make_recipe, make_spec
+from mucore.runs import complete, make_recipe, make_spec
 from mucore.tuning.study import Study, Trial, is_of, settings_of, studies_in
 
 USUAL = {"dataset": "fashion-mnist-10k", "model": "resnet9-small"}

@@ -19,7 +19,7 @@ from mucore.catalog import plugins, tuning
 from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.runner.plan import ScenarioChoice
 from mucore.runner.session import Session
-from mucore.spec import RunSpec, complete, make_spec
+from mucore.runs import RunSpec, complete, make_spec
 from mucore.store import open_store
 from mucore.tuning import judge as judging
 from mucore.tuning import objective

@@ -9,7 +9,7 @@ from mucore.catalog.cards import Among, Between
 from mucore.catalog.networks import network
 from mucore.errors import MucoreError
 from mucore.runner.estimate.memory import weights_of
-from mucore.spec import check, make_recipe, make_spec
+from mucore.runs import check, make_recipe, make_spec
 from mucore.tuning.plan import CAP
 from mucore.tuning.space import STARTUP, Space, draw
 

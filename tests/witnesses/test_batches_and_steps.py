@@ -14,7 +14,7 @@ import toy
 from mucore import catalog
 from mucore.blocks import stopping
 from mucore.methods import pgu
-from mucore.spec import make_recipe, make_spec, method_parameters
+from mucore.runs import make_recipe, make_spec, method_parameters
 
 PRESETS = [preset.id for preset in catalog.presets()]
 

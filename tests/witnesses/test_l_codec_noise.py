@@ -28,7 +28,7 @@ import toy
 
 from mucore import catalog
 from mucore.blocks.subset_newton import noise_deviation, official_damping
-from mucore.spec import make_recipe, make_spec
+from mucore.runs import make_recipe, make_spec
 
 SIGMA = 6.21502e-3
 

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from mucore import catalog, methods
 from mucore.engine.data import Samples, TensorImages, UnlearningData
 from mucore.engine.run import Run
-from mucore.spec import complete, make_recipe, make_spec, method_parameters
+from mucore.runs import complete, make_recipe, make_spec, method_parameters
 
 
 def request(retained: list[int], forgotten: list[int]) -> UnlearningData:

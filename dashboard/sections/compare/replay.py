@@ -26,7 +26,7 @@ from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store.rows import Result
 
 SECONDS = 40.0  # that a replay takes beside the run itself: a map of all frames, mostly

@@ -13,7 +13,7 @@ from dashboard.frames.draw.reading import Album, Network
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets import identity
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 
 LOADING = "Loading the networks: a few seconds, once"
 

@@ -12,7 +12,7 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training, training_of
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.spec import FIRST
+from mucore.runs import FIRST
 
 WAYS = {
     "images": ("Images", add.by_images),

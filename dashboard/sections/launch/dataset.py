@@ -18,7 +18,7 @@ from dashboard.widgets import own_files, uploads
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import training_of
 from mucore import catalog
-from mucore.spec import FIRST, Recipe, fill, make_recipe
+from mucore.runs import FIRST, Recipe, fill, make_recipe
 
 STANDARD = "standard"  # the preset that the page opens on
 

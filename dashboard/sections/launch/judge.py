@@ -23,7 +23,7 @@ from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets import is_reference
-from mucore.spec import FIRST
+from mucore.runs import FIRST
 from mucore.userfiles import doors, weights
 
 FILES: Final = {

@@ -18,7 +18,7 @@ from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue, MucoreError
 from mucore.runner.plan import parse_grid, tuning_tasks
-from mucore.spec import method_parameters, refuse_scenario, refuse_task, stated
+from mucore.runs import method_parameters, refuse_scenario, refuse_task, stated
 
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}
 

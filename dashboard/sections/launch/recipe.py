@@ -13,7 +13,7 @@ from dashboard.widgets import forms
 from dashboard.widgets.markdown import escape
 from mucore.catalog.cards import PresetCard
 from mucore.errors import BadValue
-from mucore.spec import FIRST, Recipe, fill, make_recipe
+from mucore.runs import FIRST, Recipe, fill, make_recipe
 
 # Of fields whose name does not say it; what they do stands at `Recipe`.
 HELP = {

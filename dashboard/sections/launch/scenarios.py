@@ -13,7 +13,7 @@ from dashboard.widgets import fields
 from dashboard.widgets.scenario_form import scenario_form
 from mucore import catalog
 from mucore.catalog.cards import Task
-from mucore.spec import FIRST, fill
+from mucore.runs import FIRST, fill
 
 
 def choose_scenarios(class_names: Sequence[str], task: Task, basis: Basis) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from dashboard.text import labels, units
 from dashboard.widgets import fields, forms
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, Parameter
-from mucore.spec import method_parameters
+from mucore.runs import method_parameters
 
 SCOPES = {"all": "Every layer", "classifier": "The classifier alone"}
 NOISE = Parameter(

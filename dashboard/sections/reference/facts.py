@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.frames import glossary as glossary_frames
 from dashboard.text import labels
 from dashboard.widgets.markdown import escape
-from mucore import catalog, spec
+from mucore import catalog, runs
 from mucore.catalog import MethodCard
 
 READS = {
@@ -56,7 +56,7 @@ def on_classifier(card: MethodCard) -> str:
 
 
 def show_parameters(card: MethodCard, preset: str) -> None:
-    frame = glossary_frames.parameters_frame(card, spec.make_recipe(preset))
+    frame = glossary_frames.parameters_frame(card, runs.make_recipe(preset))
     if frame.empty:
         st.caption("This method has no settings.")
         return

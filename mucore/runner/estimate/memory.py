@@ -17,7 +17,7 @@ from mucore import catalog
 from mucore.catalog.networks import Network, network
 from mucore.errors import BadValue, UnknownName
 from mucore.fitting import BUDGET, fitting
-from mucore.spec import RunSpec, complete
+from mucore.runs import RunSpec, complete
 from mucore.userfiles.sizes import size_of
 
 FLOAT = 4

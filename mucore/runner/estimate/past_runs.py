@@ -14,7 +14,7 @@ from typing import Any
 
 from mucore import catalog
 from mucore.errors import UnknownName
-from mucore.spec import RunSpec, settings
+from mucore.runs import RunSpec, settings
 from mucore.store import Store
 from mucore.store.rows import Result
 from mucore.userfiles.sizes import DataSize, size_of

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from mucore.runner.estimate.past_runs import Expected, forecast
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job
 

@@ -22,7 +22,7 @@ from dashboard.frames import start as start_frames
 from dashboard.frames.rows import rows_by_setting
 from dashboard.text import labels
 from mucore import catalog
-from mucore.spec import Recipe
+from mucore.runs import Recipe
 from mucore.store import open_store
 from mucore.store.rows import Measured
 from mucore.verdicts import Judged, Verdict, Word, judge

@@ -6,7 +6,7 @@ import pandas as pd
 
 from dashboard.text import presets
 from mucore import catalog
-from mucore.spec import make_recipe, method_parameters
+from mucore.runs import make_recipe, method_parameters
 
 RECIPE = make_recipe("quick")
 

@@ -17,7 +17,7 @@ from dashboard import data
 from dashboard.widgets.training_set import pictures, training_of
 from mucore import forget_sets
 from mucore.runner.session import Session
-from mucore.spec import RunSpec
+from mucore.runs import RunSpec
 from mucore.store import open_store
 
 DIGITS: dict[str, Any] = {"dataset": "digits"}

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import queue_data
 from mucore import api, catalog, cli
 from mucore.runner.plan import Grid, Plan, expand
-from mucore.spec import FIRST
+from mucore.runs import FIRST
 
 METHODS = ["finetune", "salun", "fisher", "amnesiac"]  # of the last three, papers set something
 PRESETS = [card.id for card in catalog.presets()]

@@ -5,19 +5,19 @@ effective parameters and three seeds. Parameters are checked here, at the edge, 
 nothing inside the core checks them again.
 """
 
-from mucore.spec.making import make_spec
-from mucore.spec.parameters import complete, method_parameters, scaled_epochs, stated
-from mucore.spec.recipe import REVISION, Recipe, make_recipe
-from mucore.spec.refusals import (
+from mucore.runs.making import make_spec
+from mucore.runs.parameters import complete, method_parameters, scaled_epochs, stated
+from mucore.runs.recipe import REVISION, Recipe, make_recipe
+from mucore.runs.refusals import (
     records_of,
     refuse_original,
     refuse_scenario,
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import FILE_VERSION, RunSpec, Scope, Seed, settings
-from mucore.spec.setting import FIRST, Setting, fill
-from mucore.spec.values import check, resolve
+from mucore.runs.run import FILE_VERSION, RunSpec, Scope, Seed, settings
+from mucore.runs.setting import FIRST, Setting, fill
+from mucore.runs.values import check, resolve
 
 __all__ = [
     "FILE_VERSION",

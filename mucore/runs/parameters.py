@@ -13,8 +13,8 @@ from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard, Parameter
 from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue
-from mucore.spec.recipe import REVISION, Recipe, make_recipe
-from mucore.spec.values import resolve
+from mucore.runs.recipe import REVISION, Recipe, make_recipe
+from mucore.runs.values import resolve
 
 MethodPreset = Literal["authors", "tuned"]
 PresetLabel = Literal["authors", "tuned", "tuned_elsewhere"]

@@ -20,7 +20,7 @@ from pydantic import (
 
 from mucore import catalog
 from mucore.errors import BadValue, UnknownName, said
-from mucore.spec.preprocess import USUAL, canonical
+from mucore.runs.preprocess import USUAL, canonical
 
 # Of every recipe that is made from now on. It goes up when trainings are computed otherwise, so
 # that results can move within their last digits; earlier results stay what they are, under theirs.

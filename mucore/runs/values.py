@@ -14,7 +14,7 @@ from typing import Any, Final
 from mucore.catalog.cards import Parameter
 from mucore.errors import BadValue, said
 from mucore.numbers import finite, integer, whole_number
-from mucore.spec.budget import check_budget
+from mucore.runs.budget import check_budget
 from mucore.userfiles.weights import file_hash
 
 MOST_VALUES: Final = 2_000_000  # in one list; ImageNet has 1.3 million samples

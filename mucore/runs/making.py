@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from mucore import catalog
 from mucore.catalog.cards import DatasetCard, MethodCard
 from mucore.errors import BadValue, Refused
-from mucore.spec.parameters import MethodPreset, method_parameters, preset_label
-from mucore.spec.recipe import Recipe, first_problem
-from mucore.spec.refusals import (
+from mucore.runs.parameters import MethodPreset, method_parameters, preset_label
+from mucore.runs.recipe import Recipe, first_problem
+from mucore.runs.refusals import (
     records_of,
     refuse_file,
     refuse_original,
@@ -23,8 +23,8 @@ from mucore.spec.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.spec.run import REVISION, RunSpec, Scope
-from mucore.spec.values import resolve
+from mucore.runs.run import REVISION, RunSpec, Scope
+from mucore.runs.values import resolve
 
 
 def make_spec(

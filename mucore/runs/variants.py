@@ -1,7 +1,7 @@
 """What tells the runs of one method apart: short names for its sets of settings, the same on every
 page and on the command line.
 
-Settings are those of `spec.settings`: the method's parameters, and noise and scope where they are
+Settings are those of `runs.settings`: the method's parameters, and noise and scope where they are
 not as usual.
 """
 

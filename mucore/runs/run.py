@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mucore import catalog
 from mucore.catalog.tuning import TuningTask
 from mucore.numbers import MOST
-from mucore.spec.recipe import Recipe
+from mucore.runs.recipe import Recipe
 
 # Raised when the engine, the data pipeline or the evaluation changes so that results can move
 # although no card changed.
