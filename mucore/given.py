@@ -44,8 +44,6 @@ _KINDS: Final[Mapping[str, Any]] = {
     "float": float,
     "bool": bool,
     'Literal["one", "each"]': Literal["one", "each"],
-    'Literal["document", "code"]': Literal["document", "code"],
-    'Literal["all", "organisers"]': Literal["all", "organisers"],
     "str | Sequence[str]": Names,
     "Sequence[str]": Names,
     "str | Path": PathText,
