@@ -38,8 +38,6 @@ from mucore.runner.training_records import training_records
 from mucore.runs import RunSpec
 from mucore.store.rows import Measured, Model, Result
 
-# beside the groups of metrics, parts of what measuring takes
-
 
 def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS) -> Result:
     """Compute a spec and store its result; return the stored one if there is one. Missing

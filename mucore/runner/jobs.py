@@ -211,11 +211,12 @@ class Pulse:
 
     def _beat(self, job: Job, step: str, fraction: float, losses: tuple[float, ...]) -> None:
         checkpoint = self._checkpoint.is_set()
-        self._checkpoint.clear()
         if self._store.beat(
             job.id, self.worker, progress=fraction, step=step, losses=losses, checkpoint=checkpoint
         ):
             self._wish.set()
+        if checkpoint:
+            self._checkpoint.clear()
         if self._on_event is not None:
             self._on_event("progress", self._store.job(job.id))
 

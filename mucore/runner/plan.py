@@ -485,10 +485,11 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
 
 def call_off(comparison: Comparison, store: Store) -> None:
     """Cancel the jobs that a comparison queued, as far as they have not ended; those that it shares
-    with another one, which queued them, go on.
+    with another one, which queued them or waits for them, go on.
     """
     jobs = store.jobs(comparison=comparison.id, states=ACTIVE, limit=1_000_000)
     # What waits goes before what it waits for, or it would count as failed.
     for job in reversed(jobs):
-        if job.comparison == comparison.id:
+        waiting = store.waiting_for([job.id])
+        if {each.comparison for each in (job, *waiting)} == {comparison.id}:
             store.cancel(job.id)

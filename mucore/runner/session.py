@@ -159,7 +159,8 @@ class Session:
         """
         named = spec.scenario_parameters.get("downstream")
         chosen = [named] if named else catalog.dataset(spec.dataset).downstream
-        return self.kept.get((spec.dataset, *chosen), lambda: self._downstream(spec, chosen))
+        key = (spec.dataset, repr(self.splits(spec).mean), repr(self.splits(spec).std), *chosen)
+        return self.kept.get(key, lambda: self._downstream(spec, chosen))
 
     def _downstream(
         self, spec: RunSpec, chosen: Sequence[str]
@@ -463,9 +464,10 @@ class _Checkpoints(training.DiskCheckpoints):
         super().__init__(path)
         self.written = written
 
-    def save(self, state: dict) -> None:
-        super().save(state)
-        self.written()
+    def save(self, state: dict) -> bool:
+        if saved := super().save(state):
+            self.written()
+        return saved
 
 
 def elsewhere(splits: datasets.Splits) -> np.ndarray:

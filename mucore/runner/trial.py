@@ -14,7 +14,6 @@ from mucore.runner import children
 from mucore.runner.children import Limits
 from mucore.userfiles import doors
 
-PREFIX = "mucore-"  # of temporary folders
 LIVES = "it comes to an end, and its process lives on"
 Line = dict[str, Any]  # `rule`, `passed` and `message` of a `mucore.testing.contract.Check`
 

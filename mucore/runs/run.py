@@ -169,8 +169,8 @@ class RunSpec(BaseModel):
         if self.key != self.retrained().key:
             references.append(self.retrained())
         if self.after is not None and not self.from_original:
-            references.append(self.after)
-        return references
+            references += [*self.after.needs(), self.after]
+        return list({each.key: each for each in references}.values())
 
     @property
     def from_original(self) -> bool:

@@ -60,9 +60,9 @@ def write_pack(
     """
     folder = Path(path)
     results = store.results(keys=keys)
-    for name in (ARTIFACTS, _RESULTS):  # what an earlier pack left
-        shutil.rmtree(folder / name, ignore_errors=True)
-    kept = Artifacts(folder / ARTIFACTS)
+    fresh = folder.with_name(f"{folder.name}.new")  # an earlier pack stays until this one is whole
+    shutil.rmtree(fresh, ignore_errors=True)
+    kept = Artifacts(fresh / ARTIFACTS)
     thinned = {
         result.key: kept.put_outputs(
             _travelling(store.artifacts.get_outputs(result.outputs), samples, features)
@@ -101,10 +101,15 @@ def write_pack(
         **(beside or {}),
     }
     with store.sentences():
-        folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_bytes(content)
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).write_bytes(content)
+        for name in (ARTIFACTS, _RESULTS):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in fresh.iterdir():
+            path.replace(folder / path.name)
+        fresh.rmdir()
         (folder / "pack.json").write_text(
             json.dumps(json.loads(to_json(about)), indent=2, ensure_ascii=False) + "\n",
             encoding="utf-8",

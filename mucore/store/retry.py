@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import functools
 import math
+import sqlite3
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ FILES = "the files of the store to be within reach"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 # libraries in other languages, and both databases, have their own errors for it
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded", "disk is full")
+_OPERATIONAL = (exc.OperationalError, sqlite3.OperationalError)
 # what a file server that does not answer looks like
 _AWAY = (errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH)
 # By the documentation of Postgres, appendix A: connection exceptions, transaction rollback,
@@ -63,7 +65,7 @@ def _awaited(error: BaseException) -> str | None:
         return DISK
     if isinstance(error, Unreachable) or (isinstance(error, OSError) and number in _AWAY):
         return FILES
-    if "database is locked" in text:
+    if isinstance(error, _OPERATIONAL) and "database is locked" in text:
         return LOCK
     if isinstance(error, exc.TimeoutError):  # no connection of the pool is free
         return DATABASE

@@ -172,13 +172,14 @@ def _free(policy: Policy, busy: bool) -> list[tuple[sa.Column[str], sa.ColumnEle
             (column, sa.false()) for column in (result.c.weights, result.c.outputs, model.c.weights)
         ]
     reference = result.c.method.in_(REFERENCES)
-    starts = sa.select(result.c.model_key).where(reference)
+    others = model.c.model_key.not_in(sa.select(result.c.model_key).where(reference))
     every = policy == "numbers" and not busy
     results = sa.true() if every else ~reference
     return [
         (result.c.weights, results),
         (result.c.outputs, results if policy == "numbers" else sa.false()),
-        (model.c.weights, sa.true() if every else model.c.model_key.not_in(starts)),
+        # one whose run is not stored yet is nobody's reference so far
+        (model.c.weights, sa.false() if busy else sa.true() if every else others),
     ]
 
 

@@ -202,13 +202,16 @@ class DiskCheckpoints:
         self.path = path
         self.every = every
 
-    def save(self, state: dict) -> None:
+    def save(self, state: dict) -> bool:
+        """Whether it could be written."""
         try:
             with whole_file(self.path) as temporary:
                 torch.save(state, temporary)
+            return True
         except (OSError, RuntimeError) as problem:
             # a full disk costs the way back, not the training
             log.warning("no checkpoint could be written to %s: %s", self.path, problem)
+            return False
 
     def load(self) -> dict | None:
         try:

@@ -10,7 +10,15 @@ from painted import npz
 
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.estimate import WAKING
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice, expand, launch, make_plan
+from mucore.runner.plan import (
+    Grid,
+    MethodChoice,
+    ScenarioChoice,
+    call_off,
+    expand,
+    launch,
+    make_plan,
+)
 
 
 def grid(**changes):
@@ -154,6 +162,16 @@ def test_launching_twice_queues_once(store):
     launch(make_plan(grid(), store), store, name="again")
     assert first.keys == plan.keys
     assert len(store.jobs(states=("queued",))) == len(plan.specs)
+
+
+def test_what_another_comparison_waits_for_goes_on(store):
+    first, _ = (
+        launch(make_plan(grid(methods=[MethodChoice(id=name)]), store), store, name=name)
+        for name in ("finetune", "ssd")
+    )
+    call_off(first, store)
+    states = {job.label.split()[0]: job.state for job in store.jobs()}
+    assert states["finetune"] == "cancelled" and states["ssd"] == states["train"] == "queued"
 
 
 def test_planning_needs_no_torch(tmp_path):

@@ -123,6 +123,16 @@ def test_packing_what_a_pack_holds_changes_no_byte(tmp_path: Path) -> None:
     assert contents(folder) == contents(again) != {}
 
 
+def test_a_pack_stays_where_a_new_one_cannot_be_made(pack: Path, tmp_path: Path) -> None:
+    before = contents(pack)
+    with open_store(tmp_path / "home") as store:
+        store.put_result(make_result(outputs=store.artifacts.put_outputs(make_outputs())))
+        shutil.rmtree(store.home / "artifacts")
+        with pytest.raises(BadFile):
+            write_pack(store, pack, outputs=[each.key for each in store.results()])
+    assert contents(pack) == before != {}
+
+
 def test_what_is_no_pack(pack: Path, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="no pack of results"):
         open_pack(tmp_path)

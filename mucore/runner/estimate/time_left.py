@@ -53,10 +53,15 @@ def time_of(
     queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=MOST_JOBS)}
     fresh = [spec for spec in specs if spec.key not in queued]
     waiting = sorted(queued.values(), key=_order)
-    every = [*(RunSpec.model_validate(dict(job.spec)) for job in waiting), *fresh]
+    # an older version's job may have another key than its spec has here
+    before = [RunSpec.model_validate(dict(job.spec)) for job in waiting]
+    every = [*before, *fresh]
     expected = forecast(store, every).expect(every)
     tasks = [
-        *((job.key, expected[job.key].seconds, job.needs) for job in waiting),
+        *(
+            (job.key, expected[spec.key].seconds, job.needs)
+            for job, spec in zip(waiting, before, strict=True)
+        ),
         *((spec.key, expected[spec.key].seconds, _needs(spec)) for spec in fresh),
     ]
     alive = len(store.workers())
