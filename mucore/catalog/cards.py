@@ -307,26 +307,28 @@ class PresetCard:
 def read(kind: Callable[..., Card], path: Path) -> tuple[Card, ...]:
     """The cards of a TOML file in its order, each a table under its id.
 
-    The table `shared.usual` has fields of every card, `shared.NAME` those of cards that are `like`
+    The table `shared.usual` has fields of every card, `shared.NAME` those of tables that are `like`
     it. Texts are folded into one line; inf and -inf stand for None, which TOML lacks.
     """
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     shared = tables.pop("shared", {})
-    cards = []
-    for name, table in tables.items():
-        like = shared.get(table.pop("like", ""), {})
-        cards.append(kind(id=name, **_plain(shared.get("usual", {}) | like | table)))
-    return tuple(cards)
+    usual = shared.get("usual", {})
+    return tuple(
+        kind(id=name, **_plain(usual, shared) | _plain(table, shared))
+        for name, table in tables.items()
+    )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, shared: Mapping[str, Any]) -> Any:
     match value:
         case str():
             return " ".join(value.split())
         case list():
-            return tuple(map(_plain, value))
+            return tuple(_plain(each, shared) for each in value)
         case dict():
-            return {name: _plain(each) for name, each in value.items()}
+            like = shared.get(value.get("like", ""), {})
+            whole = {name: each for name, each in (like | value).items() if name != "like"}
+            return {name: _plain(each, shared) for name, each in whole.items()}
         case float() if math.isinf(value):
             return None
     return value

@@ -7,7 +7,7 @@ augmentation; `identities` (n,) which person each sample shows; `elsewhere` (m,)
 validation and test; `prototypes` (classes, d) class means of the original's penultimate features
 over the training set, `downstream` (k, d) those of another data set. Every function is pure: the
 same samples, whatever their order, and the same parameters give the same ids on every machine.
-Definitions and sources are on the cards (catalog/scenarios.py).
+Definitions and sources are on the cards (catalog/scenarios.toml).
 """
 
 from __future__ import annotations
