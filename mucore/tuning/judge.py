@@ -66,7 +66,9 @@ class Judge:
             if len(gone)
             else self._part(ATTACK_SPLIT, validation, len(validation) // 2)
         )
-        model, _ = self._retrained()
+        model, _ = session.load_model(self.spec) or model_of(
+            self.spec, session, self.trained, self.forget, self.data, callbacks
+        )
         self.retrain: Numbers = self._reference("Retrain", model)
         # gradient samples of a whole Retrain
         self.whole = float(self.spec.recipe.epochs * len(self.data.retain))
@@ -80,13 +82,6 @@ class Judge:
         """A part of samples that is the same for every trial and every seed of a task."""
         chosen = numpy_rng(0, purpose).permutation(len(samples))[:count]
         return samples[torch.from_numpy(np.sort(chosen))]
-
-    def _retrained(self) -> tuple[nn.Module, Any]:
-        if (found := self.session.load_model(self.spec)) is not None:
-            return found
-        return model_of(
-            self.spec, self.session, self.trained, self.forget, self.data, self.callbacks
-        )
 
     def _reference(self, name: str, model: nn.Module) -> Numbers:
         try:

@@ -55,11 +55,6 @@ class Wish:
             if not fits:
                 raise BadValue(f"A search takes {what}, but got {said(value)}.")
 
-    @property
-    def most(self) -> int:
-        """The most trials of one method."""
-        return SEEDS * self.trials
-
 
 def wish_of(
     grid: Grid, *, trials: int = TRIALS, seed: int = SEED, cap: float = CAP
@@ -181,7 +176,7 @@ def left(wish: Wish, study: Study | None) -> int:
     drawn.
     """
     if study is None:
-        return wish.most
+        return SEEDS * wish.trials
     if study.finished(wish.trials):
         return 0
     going_on = sum(SEEDS - len(each.trials) for each in study.pending())

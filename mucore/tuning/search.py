@@ -103,10 +103,12 @@ class Search:
     def left(self, task: Task, methods: Sequence[str]) -> list[str]:
         """The methods whose studies of a task are not over."""
         folder = Folder(self.root, task)
+        studies = {name: folder.study(name, revision=revision_of(name)) for name in methods}
         return [
             name
-            for name in methods
-            if (task.name, name) not in self.failed and not self._done(folder, name)
+            for name, study in studies.items()
+            if (task.name, name) not in self.failed
+            and not (study is not None and study.finished(self.wish.trials))
         ]
 
     def references(self, task: Task) -> Facts:
@@ -134,10 +136,6 @@ class Search:
             self._judges[seed] = Judge(task, seed, self.session, self.callbacks)
         return self._judges[seed]
 
-    def _done(self, folder: Folder, method: str) -> bool:
-        study = folder.study(method, revision=revision_of(method))
-        return study is not None and study.finished(self.wish.trials)
-
     def _isolated(self, folder: Folder, facts: Facts, method: str) -> None:
         """The boundary: what one study raises must not end those after it, and is kept."""
         try:
@@ -161,7 +159,6 @@ class Search:
         space = judge.space(method)
         study = folder.study(method, revision=revision_of(method))
         if study is None:
-            folder.put_aside(method)
             most = SLACK * self.wish.cap * judge.whole
             fits = draw(space, [], seed=self.wish.seed, most=most)
             study = Study(

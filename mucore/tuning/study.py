@@ -3,7 +3,6 @@ goes on where it was, on any machine, so nights add up.
 
     FOLDER/<task>/task.json      the task, and what its references are like on each seed
     FOLDER/<task>/<method>.json  one trial a line
-    FOLDER/<task>/earlier/       studies of other code, which nothing reads
 
 Imports no torch.
 """
@@ -13,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -239,15 +238,6 @@ class Folder:
         return found if found is not None and found.revision == revision else None
 
     @patient
-    def put_aside(self, method: str) -> None:
-        """Make room for a study of other code; the trials that there are stay in a file."""
-        if (found := load(self.study_file(method))) is not None:
-            write(
-                self.path / "earlier" / f"{method}-{found.revision}.json",
-                self.study_file(method).read_bytes(),
-            )
-
-    @patient
     def write(self, study: Study) -> None:
         """One trial a line, so that differences can be read."""
         head = asdict(study)
@@ -309,24 +299,10 @@ def _readable(path: Path) -> Generator[None]:
         ) from None
 
 
-def studies_in(root: Path, *, on_bad: Callable[[BadFile], None] | None = None) -> list[Study]:
-    """All studies below a folder, by task and method. Files that hold none are told to `on_bad`,
-    and left out; without it they raise `BadFile`.
-    """
-    found = []
-    for path in sorted(root.glob("*/*.json")):
-        if path.name == "task.json":
-            continue
-        try:
-            study = load(path)
-        except BadFile as error:
-            if on_bad is None:
-                raise
-            on_bad(error)
-            continue
-        if study is not None:
-            found.append(study)
-    return found
+def studies_in(root: Path) -> list[Study]:
+    """All studies below a folder, by task and method. Raises `BadFile`."""
+    paths = (path for path in sorted(root.glob("*/*.json")) if path.name != "task.json")
+    return [study for study in map(load, paths) if study is not None]
 
 
 def facts_in(root: Path) -> list[Facts]:

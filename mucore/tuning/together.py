@@ -68,9 +68,8 @@ def search(
     finally:
         end_all(others)
         with claimed(store.home / "tuning", "found", wait=lambda: False):
-            # a damaged file of another task must not hide how the search ended
-            studies = studies_in(root, on_bad=lambda error: log.warning("left out: %s", error))
-            write_found(store.home / tuning.FILE, studies, beside=tuning.at(store.home))
+            beside = tuning.at(store.home)
+            write_found(store.home / tuning.FILE, studies_in(root), beside=beside)
     if own.failed:
         raise StudiesFailed(
             f"{' '.join(own.failed.values())} What had ended is kept, and the same command goes on "

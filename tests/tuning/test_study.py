@@ -135,14 +135,10 @@ def references(**original):
     return {str(seed): at for seed in (100, 101, 102)}
 
 
-def test_what_other_code_found_stays_in_a_file_and_is_not_gone_on_with(folder):
+def test_what_other_code_found_is_not_gone_on_with(folder):
     made = replace(study(trial(1.0, 2.0)), task=folder.task.content(), revision="a")
     folder.write(made)
     assert folder.study("finetune", revision="b") is None
-    folder.put_aside("finetune")
-    folder.write(replace(made, revision="b"))
-    assert load(folder.path / "earlier" / "finetune-a.json") == made
-    assert [each.revision for each in studies_in(folder.path.parent)] == ["b"]
 
 
 def test_what_tasks_share_comes_back_and_a_damaged_file_is_named(folder):
