@@ -22,8 +22,6 @@ from mucore.datasets.splits import Split, Splits
 from mucore.errors import BadFile
 from mucore.userfiles import datasets
 
-__all__ = ["Split", "Splits", "default_root", "load"]
-
 # what readers raise for files that are missing, damaged or of another form
 FAULTS = (OSError, ValueError, LookupError, EOFError, zlib.error, struct.error, BadZipFile)
 CACHED = 2  # data sets kept in memory a process; a worker seldom needs more than one at a time

@@ -19,8 +19,6 @@ from mucore.errors import BadValue
 from mucore.models.checkpoints import Checkpoint, load_checkpoint
 from mucore.rng import stream_seed
 
-__all__ = ["Checkpoint", "build", "channels_last", "head_name", "layers", "load_checkpoint"]
-
 # The file of a network; what is not here stands in the table of timm_models.py.
 _FILES = {
     "mlp": "mlp",

@@ -20,8 +20,6 @@ from mucore.datasets.faces.portrait import SIZE, portraits
 from mucore.datasets.faces.traits import GROUPS, traits_of
 from mucore.datasets.splits import Splits, assemble, split_of
 
-__all__ = ["ATTRIBUTES", "GROUPS", "IMAGES", "PEOPLE", "draw", "load"]
-
 IMAGES = 10  # pictures of a person
 # multiples of GROUPS, one after the other
 PEOPLE = {"train": 800, "validation": 80, "test": 200, "unseen": 80}

@@ -9,19 +9,3 @@ from mucore.runner.estimate.machine import available, remember, whole_memory
 from mucore.runner.estimate.memory import Fit, check_fit, fit_of
 from mucore.runner.estimate.past_runs import Expected, forecast
 from mucore.runner.estimate.time_left import WAKING, Left, about, time_left, time_of
-
-__all__ = [
-    "WAKING",
-    "Expected",
-    "Fit",
-    "Left",
-    "about",
-    "available",
-    "check_fit",
-    "fit_of",
-    "forecast",
-    "remember",
-    "time_left",
-    "time_of",
-    "whole_memory",
-]
