@@ -55,16 +55,11 @@ def compute(
     }
     features = {}
     for number, (name, model) in enumerate(models.items()):
-        progress(
-            0.1 + 0.2 * number,
-            f"activations of the {name} model"
-            if name != "run"
-            else f"activations of {loaded.spec.method}",
-        )
+        progress(0.1 + 0.2 * number, f"activations: {name}")
         features[name] = layer_features(model, samples, loaded.run)
     value: dict[str, Any] = {"layers": list(features["run"])}
     for number, name in enumerate(("original", "retrain")):
-        progress(0.7 + 0.1 * number, f"CKA with the {name} model")
+        progress(0.7 + 0.1 * number, f"CKA: {name}")
         value[name] = cka_by_layer(features["run"], features[name])
     value["original_retrain"] = np.diagonal(
         cka_by_layer(features["original"], features["retrain"])

@@ -76,7 +76,7 @@ class Stage:
 
     def __init__(self, home: Path):
         self.home = home
-        self._trained = Kept(KEPT)
+        self.trained = Kept(KEPT)
 
     def play(
         self, scene: Scene, *, cancelled: Callable[[], bool] = lambda: False, limit: float = LIMIT
@@ -112,7 +112,7 @@ class Stage:
                     for pick in scene.methods:
                         who = pick.id
                         try:
-                            yield from played.method(pick)
+                            yield from played.told(pick.id, played.unlearned(pick))
                         except MucoreError as error:
                             yield {"kind": "error", "who": who, "sentence": str(error)}
                         except Exception as error:  # a defect of one method must not end the others
@@ -146,10 +146,6 @@ class Stage:
             Store(Path(folder), url="sqlite://") as store,
         ):
             yield store
-
-    def trained(self, key: tuple, make: Callable[[], Trained]) -> Trained:
-        """From memory, or made now."""
-        return self._trained.get(key, make)
 
 
 def play(scene: Scene) -> Iterator[Event]:
@@ -231,8 +227,8 @@ class Playing:
             network, _ = training.train_original(spec, run, self.splits)
             return _seen(run, film, first, network)
 
-        self.start = self.stage.trained((self.splits.data_hash, self.scene.seed), make)
-        yield from self._told("original", self.start)
+        self.start = self.stage.trained.get((self.splits.data_hash, self.scene.seed), make)
+        yield from self.told("original", self.start)
 
     def retrain(self) -> Iterator[Event]:
         spec, data = self.spec.retrained(), self.data
@@ -245,10 +241,7 @@ class Playing:
             return _seen(run, film, first, training.retrain(spec, run, self.splits, data.retain))
 
         key = (self.splits.data_hash, self.scene.seed, self.forget.hash)
-        yield from self._told("retrain", self.stage.trained(key, make))
-
-    def method(self, pick: Pick) -> Iterator[Event]:
-        yield from self._told(pick.id, self.unlearned(pick))
+        yield from self.told("retrain", self.stage.trained.get(key, make))
 
     def unlearned(
         self, pick: Pick, settings: Mapping[str, Mapping[str, Setting]] = SETTINGS
@@ -267,7 +260,7 @@ class Playing:
             raise BadValue(f"{card.id} came to nothing here: {run.stop_reason}.")
         return _seen(run, film, start, network)
 
-    def _told(self, who: str, trained: Trained) -> Iterator[Event]:
+    def told(self, who: str, trained: Trained) -> Iterator[Event]:
         """The frames of a model, and what became of it."""
         look = None
         for shot in trained.shots:

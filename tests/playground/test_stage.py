@@ -196,14 +196,14 @@ def test_a_twin_leaves_the_plane_as_it_was_and_an_outlier_does_not(seed: int, st
 def test_a_defect_of_one_method_ends_neither_the_scene_nor_the_process(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    real = Playing.method
+    real = Playing.unlearned
 
-    def broken(self: Playing, pick: Any) -> Iterator[dict[str, Any]]:
+    def broken(self: Playing, pick: Any) -> Any:
         if pick.id == "ssd":
             raise ValueError("zip() argument 2 is shorter than argument 1")
         return real(self, pick)
 
-    monkeypatch.setattr(Playing, "method", broken)
+    monkeypatch.setattr(Playing, "unlearned", broken)
     asked = BY_ID["outlier"].at(1).model_dump(mode="json")
     events = list(stage.play(Scene.read(asked | {"methods": [{"id": "ssd"}, {"id": "finetune"}]})))
     assert [(e["who"], "zip()" in e["sentence"]) for e in events if e["kind"] == "error"] == [

@@ -62,7 +62,7 @@ def time_of(
             (job.key, expected[spec.key].seconds, job.needs)
             for job, spec in zip(waiting, before, strict=True)
         ),
-        *((spec.key, expected[spec.key].seconds, _needs(spec)) for spec in fresh),
+        *((s.key, expected[s.key].seconds, [need.key for need in s.needs()]) for s in fresh),
     ]
     alive = len(store.workers())
     ends = schedule(tasks, workers or max(alive, 1))
@@ -70,10 +70,6 @@ def time_of(
     longest = max((expected[key] for key in keys), key=lambda each: each.seconds)
     seconds = max(ends[key] for key in keys) + (0.0 if alive else WAKING)
     return seconds, len(queued.keys() - keys), f"Estimated from {longest.source}."
-
-
-def _needs(spec: RunSpec) -> list[str]:
-    return [need.key for need in spec.needs()]
 
 
 def time_left(
@@ -106,21 +102,16 @@ def _order(job: Job) -> tuple[Any, ...]:
 def _left_of(job: Job, expected: Expected, now: datetime) -> float:
     """Seconds left of a job: from what is expected of it, and soon from its own rate alone."""
     work, evaluation = expected.work, expected.evaluation
-    elapsed, share = _elapsed(job, now), min(job.progress, 1.0)
     if job.state != "running":
         return work + evaluation
     if job.step in EVALUATING:
         return evaluation * EVALUATING[job.step]
+    elapsed = 0.0 if job.started is None else max((now - job.started).total_seconds(), 0.0)
+    share = min(job.progress, 1.0)
     if share and elapsed:
         weight = min(1.0, TRUSTED * share)
         work = (1 - weight) * work + weight * elapsed / share
     return max(work - elapsed, 0.2 * elapsed * (1 - share)) + evaluation
-
-
-def _elapsed(job: Job, now: datetime) -> float:
-    if job.state != "running" or job.started is None:
-        return 0.0
-    return max((now - job.started).total_seconds(), 0.0)
 
 
 def schedule(tasks: Iterable[tuple[str, float, Collection[str]]], workers: int) -> dict[str, float]:
