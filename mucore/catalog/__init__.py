@@ -31,42 +31,6 @@ from mucore.errors import BadFile, UnknownName
 
 HIDDEN_CLASS = Path(__file__).with_name("hidden_class.json")  # from docs/records/hidden-class.md
 
-__all__ = [
-    "FAMILIES",
-    "HIDDEN_CLASS",
-    "METHODS",
-    "ORIGINAL",
-    "DatasetCard",
-    "Footprint",
-    "MethodCard",
-    "MetricCard",
-    "ModelCard",
-    "Parameter",
-    "PresetCard",
-    "ScenarioCard",
-    "TermCard",
-    "all_methods",
-    "blind_to_a_hidden_class",
-    "dataset",
-    "datasets",
-    "ideas",
-    "method",
-    "methods",
-    "metric",
-    "metrics",
-    "model",
-    "models",
-    "plugin_problems",
-    "preset",
-    "presets",
-    "scenario",
-    "scenarios",
-    "serves",
-    "term",
-    "terms",
-    "verdicts",
-]
-
 
 def _find(kind: str, cards, name: str):
     for card in cards:

@@ -6,5 +6,3 @@
 
 from mucore.cli.commands import main
 from mucore.cli.flags import GridOptions, build_grid
-
-__all__ = ["GridOptions", "build_grid", "main"]

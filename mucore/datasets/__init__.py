@@ -18,7 +18,7 @@ from zipfile import BadZipFile
 from mucore import catalog
 from mucore.datasets.cut import cut
 from mucore.datasets.published import downloading, one_line
-from mucore.datasets.splits import Split, Splits
+from mucore.datasets.splits import Splits
 from mucore.errors import BadFile
 from mucore.userfiles import datasets
 

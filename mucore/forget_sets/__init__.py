@@ -23,28 +23,3 @@ from mucore.forget_sets.saved import (
     save,
     to_json,
 )
-
-__all__ = [
-    "KEPT",
-    "LONGEST",
-    "SAVED",
-    "NamedSet",
-    "Listed",
-    "check_fits",
-    "check_name",
-    "delete",
-    "folder",
-    "is_reference",
-    "keep",
-    "listed",
-    "load",
-    "make",
-    "parse",
-    "read_file",
-    "read_list",
-    "resolve",
-    "save",
-    "to_csv",
-    "to_json",
-    "twins",
-]

@@ -16,31 +16,5 @@ from mucore.runs.refusals import (
     refuse_values,
 )
 from mucore.runs.run import FILE_VERSION, RunSpec, Scope, Seed, settings
-from mucore.runs.setting import FIRST, Setting, fill
+from mucore.runs.setting import FIRST, fill
 from mucore.runs.values import check, resolve
-
-__all__ = [
-    "FILE_VERSION",
-    "FIRST",
-    "REVISION",
-    "Recipe",
-    "RunSpec",
-    "Scope",
-    "Seed",
-    "Setting",
-    "check",
-    "complete",
-    "fill",
-    "make_recipe",
-    "make_spec",
-    "method_parameters",
-    "records_of",
-    "refuse_original",
-    "refuse_scenario",
-    "refuse_task",
-    "refuse_values",
-    "resolve",
-    "scaled_epochs",
-    "stated",
-    "settings",
-]

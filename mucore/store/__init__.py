@@ -13,40 +13,7 @@ from mucore.store.artifacts import Artifacts
 from mucore.store.claims import LostJob
 from mucore.store.guests import GuestStore
 from mucore.store.pack import open_pack, pack_provenance, write_pack
-from mucore.store.rows import (
-    ACTIVE,
-    Comparison,
-    Job,
-    JobState,
-    Measured,
-    Model,
-    Result,
-    Talk,
-    Worker,
-)
+from mucore.store.rows import ACTIVE, Comparison, Job, Measured, Result, Talk
 from mucore.store.store import REMOVAL, Store, open_store
 from mucore.store.talks import BallotBox
 from mucore.userfiles.paths import default_home
-
-__all__ = [
-    "ACTIVE",
-    "REMOVAL",
-    "Artifacts",
-    "BallotBox",
-    "Comparison",
-    "GuestStore",
-    "Job",
-    "JobState",
-    "LostJob",
-    "Measured",
-    "Model",
-    "Result",
-    "Store",
-    "Talk",
-    "Worker",
-    "default_home",
-    "open_pack",
-    "open_store",
-    "pack_provenance",
-    "write_pack",
-]

@@ -19,8 +19,6 @@ from pathlib import Path
 
 from mucore.catalog.cards import MethodCard
 
-__all__ = ["FAMILIES", "METHODS", "ORIGINAL"]
-
 # In display order; the dashboard colours by family (dashboard/theme.py).
 FAMILIES = {
     "reference": "References",

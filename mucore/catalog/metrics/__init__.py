@@ -11,8 +11,6 @@ from pathlib import Path
 from mucore.catalog.cards import MetricCard, read
 from mucore.catalog.metrics import membership, representation
 
-__all__ = ["EXPERIMENT", "METRICS"]
-
 EXPERIMENT = "experiment"  # the group of metrics that no run has in its table
 
 
