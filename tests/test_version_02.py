@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mucore import catalog, forget_sets
+from mucore import catalog
 from mucore.export.records import describe
+from mucore.forget_sets import saved
 from mucore.runner.worker import work
 from mucore.runs import RunSpec
 from mucore.store import Result, Store, open_store
@@ -65,8 +66,8 @@ def test_a_home_is_read_as_it_was(store):
         for each in store.comparisons()
     ] == HOME["comparisons"]
     assert {job.key: job.state for job in store.jobs()} == HOME["jobs"]
-    (saved,), problems = forget_sets.listed(store.home)
-    assert [saved.name, saved.dataset, saved.ids.tolist()] == [
+    (named,), problems = saved.listed(store.home)
+    assert [named.name, named.dataset, named.ids.tolist()] == [
         HOME["forget_sets"][0][name] for name in ("name", "dataset", "ids")
     ]
     assert not problems

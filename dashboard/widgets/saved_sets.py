@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dashboard import data
 from dashboard.widgets.training_set import training_of
-from mucore import catalog, forget_sets
+from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.forget_sets import NamedSet
+from mucore.forget_sets import saved
+from mucore.forget_sets.saved import NamedSet
 from mucore.userfiles import doors
 
 
 def saved_sets() -> tuple[list[NamedSet], list[str]]:
     """The reader's sets, newest first, and a sentence for each damaged file. Raises `ReadOnly`."""
     doors.check()
-    return forget_sets.listed(data.own_store().home)
+    return saved.listed(data.own_store().home)
 
 
 def sets_of(dataset: str) -> list[NamedSet]:

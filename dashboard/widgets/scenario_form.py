@@ -11,9 +11,9 @@ from dashboard import data, state
 from dashboard.text import units
 from dashboard.widgets import fields, forms, saved_sets
 from dashboard.widgets.links import link
-from mucore import forget_sets
 from mucore.catalog.cards import Parameter, ScenarioCard
-from mucore.forget_sets import Listed, identity
+from mucore.forget_sets import identity, lists, saved
+from mucore.forget_sets.lists import Listed
 
 SEVERAL = "budget, one or several"
 CURVE = "0.02,0.05,0.1,0.2,0.5"
@@ -136,7 +136,7 @@ def saved_field(name: str, dataset: str) -> None:
     """
     if fitting := saved_sets.sets_of(dataset):
         titles = {
-            forget_sets.SAVED + each.name: f"{each.name} ({units.count(len(each.ids), 'sample')})"
+            saved.SAVED + each.name: f"{each.name} ({units.count(len(each.ids), 'sample')})"
             for each in fitting
         }
         state.select_into("or a saved set", name, titles, placeholder="Choose a set")
@@ -154,10 +154,10 @@ def ids_of(text: str, dataset: str) -> list[int]:
     """The samples that a list, `set:NAME` or `kept:DIGITS` stands for. Raises a `MucoreError` where
     they are none of this data set.
     """
-    if not forget_sets.is_reference(text):
-        listed = forget_sets.read_list(text.encode(), name="the list")
+    if not saved.is_reference(text):
+        listed = lists.read_list(text.encode(), name="the list")
         return identity.rows_of(listed, dataset)
-    found = forget_sets.resolve(data.own_store().home, text)
+    found = saved.resolve(data.own_store().home, text)
     rows = identity.rows_of(Listed(saved=found), dataset)
     st.caption(f"{units.count(len(rows), 'sample')}, hash {found.hash}.")
     return rows

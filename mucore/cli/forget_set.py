@@ -74,7 +74,7 @@ def forget_set(
     listed
         List the saved sets.
     """
-    from mucore.forget_sets import to_csv
+    from mucore.forget_sets.lists import to_csv
 
     if listed:
         return _print_saved(as_json)
@@ -177,7 +177,8 @@ def _listed(path: Path, dataset: str, splits: Splits | None = None) -> Chosen:
     `BadValue`.
     """
     from mucore.datasets import load
-    from mucore.forget_sets import identity, read_file
+    from mucore.forget_sets import identity
+    from mucore.forget_sets.lists import read_file
 
     splits = splits or load(dataset)
     return Chosen(splits, identity.to_ids(splits, identity.rows_of(read_file(path), dataset)))
@@ -200,12 +201,11 @@ def _save(name: str, dataset: str, rows: list[int], made: str, replace: bool) ->
     """Keep the samples by name in the home. Raises `BadValue` for a bad name or one that is taken,
     `StoreError`.
     """
-    from mucore import forget_sets
-    from mucore.forget_sets import identity
+    from mucore.forget_sets import identity, saved
     from mucore.userfiles import datasets, paths
 
     splits = identity.here(dataset)
-    found = forget_sets.make(
+    found = saved.make(
         datasets.named(dataset),
         rows,
         data_hash=datasets.data_hash(dataset),
@@ -213,17 +213,17 @@ def _save(name: str, dataset: str, rows: list[int], made: str, replace: bool) ->
         made=[made],
         name=name,
     )
-    forget_sets.save(paths.default_home(), found, replace=replace)
+    saved.save(paths.default_home(), found, replace=replace)
 
 
 def _print_saved(as_json: bool) -> int:
     """The saved sets of the home, newest first; damaged files are told on stderr and make the exit
     code `FAILED`.
     """
-    from mucore import forget_sets
+    from mucore.forget_sets import saved
     from mucore.userfiles import paths
 
-    found, problems = forget_sets.listed(paths.default_home())
+    found, problems = saved.listed(paths.default_home())
     for sentence in problems:
         print(sentence, file=sys.stderr)
     facts = [

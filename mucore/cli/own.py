@@ -65,7 +65,8 @@ def evaluate(
     import mucore.api as mu
     from mucore import datasets
     from mucore.engine.data import on_device
-    from mucore.forget_sets import identity, is_reference
+    from mucore.forget_sets import identity
+    from mucore.forget_sets.saved import is_reference
     from mucore.models.checkpoints import preprocess_of
     from mucore.runner.preprocessing import loaded
     from mucore.runs import make_recipe

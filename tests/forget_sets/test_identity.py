@@ -13,9 +13,9 @@ import pytest
 from builders import attributes_file
 from painted import CUTS, ROWS, folder, npz, seen
 
-from mucore import api, cli, datasets, forget_sets
+from mucore import api, cli, datasets
 from mucore.errors import BadFile, BadValue, MucoreError, MucoreWarning, UnknownName
-from mucore.forget_sets import identity
+from mucore.forget_sets import identity, lists, saved
 from mucore.forget_sets.saved import forget_hash
 from mucore.runner.plan import expand, parse_grid
 from mucore.runner.session import Session
@@ -68,7 +68,7 @@ def forgotten(spec: RunSpec, home: Path) -> list[int]:
 def ways(rows: list[int], place: Path) -> dict[str, str]:
     """Lists of rows as files, by what the command line takes."""
     np.save(place / "rows.npy", np.array(rows))
-    (place / "rows.csv").write_bytes(forget_sets.to_csv(rows))
+    (place / "rows.csv").write_bytes(lists.to_csv(rows))
     (place / "rows.json").write_text(json.dumps(rows))
     names = ("rows.npy", "rows.csv", "rows.json")
     return {name: f"@{place / name}" for name in names} | {"typed": ",".join(map(str, rows))}
@@ -104,7 +104,7 @@ def test_a_saved_set_is_the_same_set_under_another_division(home, capsys, kind) 
     asked = ["forget-set", "--dataset", dataset, "--scenario", "ids", "--save", "mine"]
     assert cli.main([*asked, "--set", f"scenario.ids={text}"]) == 0
     capsys.readouterr()
-    found = forget_sets.load(home / "home", "mine")
+    found = saved.load(home / "home", "mine")
     assert found.version == 2 and found.ids.tolist() == rows and len(found.digest) == 32
     file = home / "home" / "forget_sets" / "mine.json"
     for value in ("set:mine", f"@{file}"):
@@ -116,10 +116,10 @@ def test_a_saved_set_is_the_same_set_under_another_division(home, capsys, kind) 
 def test_a_saved_set_of_images_that_have_changed_is_refused(home) -> None:
     splits = datasets.load("digits")
     rows = splits.train.rows[:4]
-    same = forget_sets.make("digits", rows, digest=identity.digest(splits, rows))
+    same = saved.make("digits", rows, digest=identity.digest(splits, rows))
     assert identity.of_saved(same, "digits") is same
     assert identity.digest(splits, rows[::-1]) == same.digest
-    other = forget_sets.make("digits", rows, digest=identity.digest(splits, rows + 1))
+    other = saved.make("digits", rows, digest=identity.digest(splits, rows + 1))
     with pytest.raises(BadValue, match="Build it again"):
         identity.of_saved(other, "digits")
 
@@ -135,11 +135,11 @@ def test_a_set_of_an_earlier_version_is_translated_and_says_so(home, capsys) -> 
         "hash": forget_hash(ids),
         "ids": ids,
     }
-    folder = forget_sets.folder(home / "home")
+    folder = saved.folder(home / "home")
     folder.mkdir(parents=True)
     (folder / "old.json").write_text(json.dumps(content))
-    found = forget_sets.load(home / "home", "old")
-    assert json.loads(forget_sets.to_json(found))["rows"] == ids, "passed on as it was"
+    found = saved.load(home / "home", "old")
+    assert json.loads(saved.to_json(found))["rows"] == ids, "passed on as it was"
     with pytest.warns(MucoreWarning) as told:
         rows = identity.chosen("set:old", "digits")
     splits = datasets.load("digits")
@@ -160,7 +160,7 @@ def test_what_python_gives_is_read_alike(home) -> None:
     rows = sorted(datasets.load(dataset).train.rows[[1, 4, 5]].tolist())
     mask = np.isin(np.arange(ROWS), rows)
     path = home / "rows.csv"
-    path.write_bytes(forget_sets.to_csv(rows))
+    path.write_bytes(lists.to_csv(rows))
     for value in (rows, tuple(rows), np.array(rows), mask, mask.tolist(), path, f"@{path}"):
         assert identity.chosen(value, dataset) == rows
     with pytest.raises(BadValue, match=f"{ROWS:,} training samples"):

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 import torch
 
-from mucore import forget_sets
 from mucore.errors import BadFile
-from mucore.forget_sets import read_list, twins
+from mucore.forget_sets import lists, saved
+from mucore.forget_sets.copies import twins
+from mucore.forget_sets.lists import read_list
 
 FOUR = [45, 17, 203, 88]
 MASK = np.isin(np.arange(300), FOUR)
@@ -152,12 +153,12 @@ def test_files_are_named_by_their_paths():
 
 
 def test_what_is_written_is_read_again():
-    assert read_list(forget_sets.to_csv([7, 3, 5]), name="mine").numbers == (3, 5, 7)
+    assert read_list(lists.to_csv([7, 3, 5]), name="mine").numbers == (3, 5, 7)
 
 
 def test_a_saved_set_is_a_list():
-    saved = forget_sets.to_json(forget_sets.make("digits", [5, 2], name="a"))
-    found = read_list(saved, name="a.json")
+    content = saved.to_json(saved.make("digits", [5, 2], name="a"))
+    found = read_list(content, name="a.json")
     assert found.numbers == (2, 5) and found.saved is not None and found.saved.dataset == "digits"
 
 
@@ -172,7 +173,7 @@ def test_an_archive_that_unpacks_to_gigabytes_is_not_unpacked():
 def test_a_missing_file_or_a_folder_is_told(tmp_path):
     for path, reason in ((tmp_path / "none.csv", "No such file"), (tmp_path, "is no file")):
         with pytest.raises(BadFile, match=reason):
-            forget_sets.read_file(path)
+            lists.read_file(path)
 
 
 def test_twins_by_hand():

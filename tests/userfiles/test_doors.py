@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mucore import forget_sets
 from mucore.catalog import plugins
 from mucore.errors import ReadOnly
+from mucore.forget_sets import lists, saved
 from mucore.userfiles import datasets, doors, methods, weights
 
 SET = "a" * 32
@@ -45,21 +45,19 @@ OPENERS: dict[str, Callable[[Path], object]] = {
     "its task": lambda home: datasets.task_of(f"npz:{home}/x.npz"),
     "weights": lambda home: weights.file_hash(f"{home}/x.pt", what="A run"),
     "weights by hash": lambda home: weights.file_hash("a" * 64, what="A run"),
-    "a saved set": lambda home: forget_sets.load(home, "may"),
-    "a kept set": lambda home: forget_sets.resolve(home, f"kept:{SET}"),
-    "the list of sets": forget_sets.listed,
-    "deleting a set": lambda home: forget_sets.delete(home, "may"),
-    "saving a set": lambda home: forget_sets.save(
-        home, forget_sets.make("digits", np.arange(3), name="may")
-    ),
-    "keeping a set": lambda home: forget_sets.keep(home, forget_sets.make("digits", np.arange(3))),
+    "a saved set": lambda home: saved.load(home, "may"),
+    "a kept set": lambda home: saved.resolve(home, f"kept:{SET}"),
+    "the list of sets": saved.listed,
+    "deleting a set": lambda home: saved.delete(home, "may"),
+    "saving a set": lambda home: saved.save(home, saved.make("digits", np.arange(3), name="may")),
+    "keeping a set": lambda home: saved.keep(home, saved.make("digits", np.arange(3))),
     "a typed method": lambda home: methods.read("CARD = 1"),
     "keeping a method": lambda home: methods.keep("CARD = 1"),
     "deleting a method": lambda home: methods.delete("mine"),
     "the draft of a method": lambda home: methods.draft(),
     "keeping a draft": lambda home: methods.keep_draft(""),
     "a zip of images": lambda home: datasets.class_names(f"folder:{home}/x.zip"),
-    "a list of ids": lambda home: forget_sets.read_file(home / "ids.csv"),
+    "a list of ids": lambda home: lists.read_file(home / "ids.csv"),
 }
 
 

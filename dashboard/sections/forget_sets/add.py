@@ -11,8 +11,8 @@ from dashboard.sections.forget_sets.working_set import Working, checked
 from dashboard.text import units
 from dashboard.widgets import messages
 from dashboard.widgets.training_set import Training
-from mucore import forget_sets
 from mucore.errors import MucoreError
+from mucore.forget_sets import lists
 
 EVERY = "every"
 MEGABYTES = 20
@@ -92,7 +92,7 @@ def by_list(training: Training, now: Working) -> None:
 
 def _offered(training: Training, now: Working, content: bytes, name: str, key: str) -> None:
     try:
-        ids = checked(training, forget_sets.read_list(content, name=name))
+        ids = checked(training, lists.read_list(content, name=name))
     except MucoreError as failure:
         messages.problem(str(failure))
         return

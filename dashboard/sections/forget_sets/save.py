@@ -18,8 +18,8 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import local_time
 from dashboard.widgets.saved_sets import saved_sets
 from dashboard.widgets.training_set import Training
-from mucore import forget_sets
-from mucore.forget_sets import SAVED, NamedSet, identity
+from mucore.forget_sets import identity, saved
+from mucore.forget_sets.saved import SAVED, NamedSet
 
 _FAILED = "saving_failed"
 
@@ -39,7 +39,7 @@ def save_and_launch(training: Training, now: Working) -> None:
     field, button = st.columns([3, 2], vertical_alignment="bottom", gap="small")
     with field:
         name = st.text_input(
-            "Name", key="set_name", max_chars=forget_sets.LONGEST, placeholder="requests-of-may"
+            "Name", key="set_name", max_chars=saved.LONGEST, placeholder="requests-of-may"
         ).strip()
     known = next((each for each in saved_sets()[0] if each.name == name), None)
     same = (
@@ -110,7 +110,7 @@ def show_saved(training: Training | None) -> None:
         )
         st.download_button(
             "JSON",
-            lambda: forget_sets.to_json(chosen),
+            lambda: saved.to_json(chosen),
             f"{chosen.name}.json",
             "application/json",
             key="set:JSON",
@@ -142,19 +142,19 @@ def open_set(training: Training | None, found: NamedSet) -> None:
 
 def _save(training: Training, now: Working, name: str, replace: bool) -> None:
     with messages.kept(_FAILED):
-        whole = forget_sets.make(
+        whole = saved.make(
             training.dataset,
             now.ids,
             data_hash=training.data_hash,
             digest=identity.digest(training.splits, now.ids),
             name=name,
         )
-        forget_sets.save(data.own_store().home, whole, replace=replace)
+        saved.save(data.own_store().home, whole, replace=replace)
 
 
 def _delete(name: str) -> None:
     with messages.kept(_FAILED):
-        forget_sets.delete(data.own_store().home, name)
+        saved.delete(data.own_store().home, name)
 
 
 def _short(dataset: str) -> str:

@@ -15,9 +15,10 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.widgets.training_set import Training
-from mucore import forget_sets
 from mucore.errors import MucoreError
-from mucore.forget_sets import KEPT, Listed, NamedSet, identity
+from mucore.forget_sets import identity, lists, saved
+from mucore.forget_sets.lists import Listed
+from mucore.forget_sets.saved import KEPT, NamedSet
 from mucore.userfiles import doors
 
 SHORT: Final = 150  # ids that an address carries
@@ -52,7 +53,7 @@ def read(training: Training) -> Working:
             doors.check()
             listed = Listed(saved=_resolve(str(data.own_store().home), KEPT + kept))
         elif text:
-            listed = forget_sets.read_list(text.encode(), name="the address")
+            listed = lists.read_list(text.encode(), name="the address")
         else:
             return Working(none, problem)
         ids = checked(training, listed)
@@ -99,8 +100,8 @@ def put(owner: Training | NamedSet, ids: np.ndarray) -> None:
         _go(",".join(map(str, ids.tolist())), "")
         return
     try:
-        whole = forget_sets.make(owner.dataset, ids, data_hash=owner.data_hash)
-        _go("", forget_sets.keep(data.own_store().home, whole))
+        whole = saved.make(owner.dataset, ids, data_hash=owner.data_hash)
+        _go("", saved.keep(data.own_store().home, whole))
     except MucoreError as failure:
         state.set_ticket(_FAILED, str(failure))
 
@@ -113,4 +114,4 @@ def _go(ids: str, kept: str) -> None:
 @st.cache_data(show_spinner=False, max_entries=16)
 def _resolve(home: str, reference: str) -> NamedSet:
     """What is kept by content never changes."""
-    return forget_sets.resolve(Path(home), reference)
+    return saved.resolve(Path(home), reference)

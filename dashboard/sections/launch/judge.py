@@ -22,7 +22,7 @@ from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import BadValue
-from mucore.forget_sets import is_reference
+from mucore.forget_sets.saved import is_reference
 from mucore.runs import FIRST
 from mucore.userfiles import doors, weights
 

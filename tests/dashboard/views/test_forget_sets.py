@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import data
 from dashboard.widgets.training_set import pictures, training_of
-from mucore import forget_sets
+from mucore.forget_sets import saved
 from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store import open_store
@@ -45,7 +45,7 @@ def told(at: AppTest, name: str) -> str:
 def ids_of(at: AppTest) -> list[int]:
     """The set that the address names."""
     if kept := told(at, "kept"):
-        return forget_sets.resolve(data.own_store().home, f"kept:{kept}").ids.tolist()
+        return saved.resolve(data.own_store().home, f"kept:{kept}").ids.tolist()
     return [int(each) for each in told(at, "ids").split(",") if each]
 
 
@@ -155,7 +155,7 @@ def test_a_file_is_read_and_a_set_of_other_data_refused(home):
     ).run()
     keyed(at, "file:add").click().run()
     assert ids_of(at) == [3, 17] and not [path for path in home.parent.rglob("mine.csv")]
-    content = forget_sets.to_json(forget_sets.make("faces", [3], name="persons"))
+    content = saved.to_json(saved.make("faces", [3], name="persons"))
     at.file_uploader(key="ids_file").set_value(("persons.json", content, "application/json")).run()
     assert tells(words_on(at), "'persons'", "faces", "digits") and not has(at, "file:add")
 
@@ -193,18 +193,18 @@ def test_a_set_is_saved_opened_replaced_and_deleted(home):
     at = name_it(opened(ids="3,17,257"), "requests of may")
     keyed(at, "save_set").click().run()
     assert keyed(at, "save_set").disabled
-    assert forget_sets.load(home, "requests of may").ids.tolist() == [3, 17, 257]
+    assert saved.load(home, "requests of may").ids.tolist() == [3, 17, 257]
     at = name_it(opened(ids="5"), "requests of may")
     assert tells(words_on(at), "requests of may", "3 samples of digits")
     assert keyed(at, "save_set").label == "Replace it"
     keyed(at, "save_set").click().run()
-    assert forget_sets.load(home, "requests of may").ids.tolist() == [5]
+    assert saved.load(home, "requests of may").ids.tolist() == [5]
     at = open_page("forget_sets", dataset="fashion-mnist-10k")
     keyed(at, "open_set").click().run()
     assert told(at, "dataset") == "digits" and ids_of(at) == [5]
     keyed(at, "delete_set").click().run()
     assert not has(at, "open_set") and not has(at, "delete_set") and ids_of(at) == [5]
-    assert forget_sets.listed(home) == ([], [])
+    assert saved.listed(home) == ([], [])
 
 
 # --- the runs that forget it
