@@ -201,17 +201,11 @@ def _save(name: str, dataset: str, rows: list[int], made: str, replace: bool) ->
     """Keep the samples by name in the home. Raises `BadValue` for a bad name or one that is taken,
     `StoreError`.
     """
-    from mucore.forget_sets import identity, saved
+    from mucore.forget_sets import saved
     from mucore.userfiles import datasets, paths
 
-    splits = identity.here(dataset)
     found = saved.make(
-        datasets.named(dataset),
-        rows,
-        data_hash=datasets.data_hash(dataset),
-        digest=identity.digest(splits, rows) if splits is not None else "",
-        made=[made],
-        name=name,
+        datasets.named(dataset), rows, data_hash=datasets.data_hash(dataset), made=[made], name=name
     )
     saved.save(paths.default_home(), found, replace=replace)
 

@@ -7,7 +7,6 @@ that what people write and what they read are rows.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -235,50 +234,20 @@ def of_saved(found: saved.NamedSet, dataset: str) -> saved.NamedSet:
     `BadValue` where it is of other data.
     """
     saved.check_fits(found, dataset, datasets.data_hash(dataset))
-    if found.version > 1 and not found.digest:
+    if found.version > 1:
         return found
     if (splits := here(dataset)) is None:
-        if found.version > 1:
-            return found
         raise BadFile(
             f"The forget set {found.name!r} was saved by an earlier version and can be read once "
             f"{dataset} is on this machine."
         )
-    if found.version == 1:
-        if found.ids.max() >= len(splits.train):
-            raise BadValue(
-                f"The forget set {found.name!r} names samples that {dataset} does not have in "
-                "training. Build it again."
-            )
-        rows = to_rows(splits, found.ids)
-        made = (*found.made, TRANSLATED)
-        return saved.make(
-            found.dataset, rows, data_hash=found.data_hash, digest=digest(splits, rows), made=made
-        )
-    if found.ids.max() >= splits.train.source.total or found.digest != digest(splits, found.ids):
+    if found.ids.max() >= len(splits.train):
         raise BadValue(
-            f"The forget set {found.name!r} was made of images or labels that {dataset} does not "
-            "have in these places now. Build it again."
+            f"The forget set {found.name!r} names samples that {dataset} does not have in "
+            "training. Build it again."
         )
-    return found
-
-
-def digest(splits: Splits, rows: Iterable[int]) -> str:
-    """32 hexadecimal digits that name what samples are, by images and labels, of the data as they
-    are divided without a recipe; "" where images are streamed, and for rows that are in no split.
-    """
-    wanted, parts = np.unique(np.asarray([*rows], np.int64)), []
-    for name in splits.names:
-        split = getattr(splits, name)
-        if split.source is splits.train.source and split.digests is not None:
-            places = np.flatnonzero(np.isin(split.rows, wanted))
-            told = split.rows[places], split.digests[places], split.labels.numpy()[places]
-            parts.append(np.column_stack([each.astype(np.uint64) for each in told]))
-    found = np.concatenate(parts) if parts else np.empty((0, 3))
-    if len(found) != len(wanted):
-        return ""
-    content = found[np.argsort(found[:, 0])].astype("<u8").tobytes()
-    return hashlib.sha256(content).hexdigest()[:32]
+    rows, made = to_rows(splits, found.ids), (*found.made, TRANSLATED)
+    return saved.make(found.dataset, rows, data_hash=found.data_hash, made=made)
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,9 @@ class NamedSet(BaseModel):
 
     `dataset` is an id, `npz:PATH` or `folder:PATH`; `data_hash` is of the content of the last two,
     "" for the others. `rows` are those of the source, sorted, each once; in a file of `version` 1
-    they are numbers of the default division (`identity.of_saved` translates). `digest` is of images
-    and labels, "" where it is not known. `made` says in sentences how the set came about, `created`
-    when it was saved; `name` is "" for one kept by content.
+    they are numbers of the default division (`identity.of_saved` translates). `made` says in
+    sentences how the set came about, `created` when it was saved; `name` is "" for one kept by
+    content.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,7 +67,6 @@ class NamedSet(BaseModel):
     data_hash: str
     made: tuple[str, ...] = ()
     created: AwareDatetime | None = None
-    digest: str = ""
     rows: tuple[NonNegativeInt, ...] = Field(
         min_length=1, validation_alias=AliasChoices("rows", "ids")
     )
@@ -88,7 +87,6 @@ def make(
     ids: Iterable[int],
     *,
     data_hash: str = "",
-    digest: str = "",
     made: Iterable[str] = (),
     name: str = "",
 ) -> NamedSet:
@@ -107,7 +105,6 @@ def make(
         data_hash=data_hash,
         made=tuple(steps),
         created=datetime.now(UTC).replace(microsecond=0) if name else None,
-        digest=digest,
         rows=tuple(found.tolist()),
     )
 

@@ -142,13 +142,7 @@ def open_set(training: Training | None, found: NamedSet) -> None:
 
 def _save(training: Training, now: Working, name: str, replace: bool) -> None:
     with messages.kept(_FAILED):
-        whole = saved.make(
-            training.dataset,
-            now.ids,
-            data_hash=training.data_hash,
-            digest=identity.digest(training.splits, now.ids),
-            name=name,
-        )
+        whole = saved.make(training.dataset, now.ids, data_hash=training.data_hash, name=name)
         saved.save(data.own_store().home, whole, replace=replace)
 
 
