@@ -78,7 +78,7 @@ def from_store(
     agreement: Sequence[str] = (),
     **filters: Any,
 ) -> Statistics:
-    """`statistics` of the results that `filters` choose (those of `Store.summaries`); `methods`
+    """`statistics_of` the results that `filters` choose (those of `Store.summaries`); `methods`
     narrows them further, references stay.
 
     Raises `UnknownName` for a metric or method that no card has, and `BadValue` where nothing
@@ -93,17 +93,6 @@ def from_store(
                 f"No result matches of {' and '.join(sorted(missing))}. See `python -m mucore "
                 "results`."
             )
-    return statistics(summaries, values, metric=metric, agreement=agreement)
-
-
-def statistics(
-    summaries: pd.DataFrame,
-    values: pd.DataFrame,
-    *,
-    metric: str = "ta",
-    agreement: Sequence[str] = (),
-) -> Statistics:
-    """`statistics_of` runs that nobody has named yet."""
     return statistics_of(label_runs(summaries), values, metric=metric, agreement=agreement)
 
 
@@ -148,7 +137,6 @@ def statistics_of(
         *tables.seed_notes(mine),
     ]
     intervals = tables.intervals(mine)
-    notes += tables.bound_notes(intervals, card)
     table, said = tables.complete_table(mine, card)
     notes += said
     pairs, said = tables.pairs(table)

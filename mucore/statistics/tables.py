@@ -5,7 +5,6 @@ a sentence on what is left out.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -257,17 +256,6 @@ def seed_notes(mine: pd.DataFrame) -> list[str]:
     if alone == len(counts):
         return [f"One training seed: {lost}. Run more with --seeds 0-2."]
     return [f"{alone} of {len(counts)} rows have one training seed: {lost}."] if alone else []
-
-
-def bound_notes(intervals: pd.DataFrame, card: MetricCard) -> list[str]:
-    """Whether intervals leave the range that the metric can have."""
-    low, high = (
-        -math.inf if card.low is None else card.low,
-        math.inf if card.high is None else card.high,
-    )
-    past = (intervals["low"] < low - 1e-9) | (intervals["high"] > high + 1e-9)
-    few = "a t interval knows no bounds, and few seeds make it wide"
-    return [f"Some intervals reach past the range of {card.id}: {few}."] if past.any() else []
 
 
 def counted(number: int, noun: str) -> str:

@@ -58,7 +58,8 @@ def run(
 
 
 def statistics(runs: list[tuple[dict, Numbers]], **more) -> ranking.Statistics:
-    return ranking.statistics(*frames(runs), **more)
+    summaries, values = frames(runs)
+    return ranking.statistics_of(ranking.label_runs(summaries), values, **more)
 
 
 def frames(runs: list[tuple[dict, Numbers]]) -> tuple[pd.DataFrame, pd.DataFrame]:
