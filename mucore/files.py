@@ -54,7 +54,7 @@ def write(path: Path, content: bytes) -> None:
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror or error}. Free some space, or choose "
-            "another home."
+            "another place."
         ) from error
 
 

@@ -4,7 +4,6 @@ method did it and at what cost, what an attack finds of each person, and what al
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Unpack
@@ -98,7 +97,7 @@ def _chapter(store: Store, lines: Sequence[Judged], every: Mapping[str, Result])
     )
     return [
         f"## {catalog.scenario(spec['scenario']).title}: {spec['dataset']}, {spec['model']}",
-        _answer(lines, every),
+        _answer(lines),
         _listed(facts),
         tables.to_markdown(table.drop(columns="Scenario")).strip(),
         "Percent, mean ± half of the 95 % interval over seeds. RTE: time divided by Retrain's.",
@@ -111,25 +110,19 @@ def _listed(texts: Iterable[str]) -> str:
     return "\n".join(f"- {text}" for text in texts)
 
 
-def _answer(lines: Sequence[Judged], every: Mapping[str, Result]) -> str:
-    """Which methods are shown to have forgotten, nearest to Retrain first, and what they cost; else
-    the advice.
-    """
+def _answer(lines: Sequence[Judged]) -> str:
+    """Which methods are shown to have forgotten, nearest to Retrain first; else the advice."""
     methods = [line for line in lines if line.method not in REFERENCES]
     if not methods:
         return "No method has run under this request yet."
-    shown = []
-    for line in verdicts.nearest(methods):
-        if line.verdict is not None and line.verdict.shown:
-            cost = [every[key].metrics.get("rte") for key in line.keys]
-            known = [each.value for each in cost if each is not None and each.value is not None]
-            share = f" in {np.mean(known):.0%} of Retrain's time" if known else ""
-            shown.append(f"{catalog.method(line.method).title} {line.verdict.said}{share}")
+    shown = [
+        f"{catalog.method(line.method).title} {line.verdict.said}"
+        for line in verdicts.nearest(methods)
+        if line.verdict is not None and line.verdict.shown
+    ]
     if shown:
         return f"**Shown: {'; '.join(shown)}.**"
-    words = Counter(line.verdict.said for line in methods if line.verdict is not None)
-    counts = ", ".join(f"{count} {word}" for word, count in words.most_common())
-    return f"**No method is shown to have forgotten** (of {len(methods)}: {counts}). {ADVICE}"
+    return f"**No method of {len(methods)} is shown to have forgotten.** {ADVICE}"
 
 
 def _attacks(store: Store, lines: Sequence[Judged], every: Mapping[str, Result]) -> tuple[str, ...]:

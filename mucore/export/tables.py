@@ -55,14 +55,14 @@ SPEC_COLUMNS = (
 
 FORMATS = ("csv", "latex", "markdown", "json")
 
-VERDICT_COLUMNS = (
-    "verdict",
-    "verdict_metric",
-    "verdict_shown",
-    "verdict_provisional",
-    "verdict_sentence",
-    "distance",
-)
+VERDICT_COLUMNS = {
+    "verdict": "str",
+    "verdict_metric": "str",
+    "verdict_shown": "boolean",
+    "verdict_provisional": "boolean",
+    "verdict_sentence": "str",
+    "distance": "float64",
+}
 
 with Path(__file__).with_name("latex.csv").open(encoding="utf-8", newline="") as file:
     _LATEX = {row["character"]: row["latex"] for row in csv.DictReader(file)}
@@ -167,15 +167,9 @@ def comparison_frame(
     if metrics is not None:
         order = [catalog.metric(name).id for name in metrics]
     wide = values.pivot(index="key", columns="metric", values=["value", "gap"])
-    columns = {}
-    for name in order:
-        for part, column in (("value", name), ("gap", f"{name}_gap")):
-            columns[column] = (
-                wide[part, name]
-                if (part, name) in wide.columns
-                else pd.Series(math.nan, index=wide.index, dtype=float)
-            )
-    numbers = pd.DataFrame(columns, index=wide.index).astype(float)
+    parts = [(part, name) for name in order for part in ("value", "gap")]
+    numbers = wide.reindex(columns=parts).astype(float)
+    numbers.columns = [name if part == "value" else f"{name}_gap" for part, name in parts]
     guesses = {
         one.key: " ".join(sorted(blind_attacks(one.notes)))
         for one in store.results(metrics=False, **filters)
@@ -200,15 +194,9 @@ def _verdict_frame(store: Store, filters: Mapping[str, Any]) -> pd.DataFrame:
             else (said.word, said.metric or None, said.shown, said.provisional, said.sentence)
         )
         lines[key] = (*words, judged.distance)
-    types = dict(
-        zip(VERDICT_COLUMNS, ("str", "str", "boolean", "boolean", "str", "float64"), strict=True)
-    )
-    made = pd.DataFrame(
-        list(lines.values()),
-        columns=list(VERDICT_COLUMNS),
-        index=pd.Index(list(lines), dtype="str"),
-    )
-    return made.astype(types)
+    index = pd.Index(list(lines), dtype="str")
+    made = pd.DataFrame(list(lines.values()), columns=list(VERDICT_COLUMNS), index=index)
+    return made.astype(VERDICT_COLUMNS)
 
 
 def results_table(store: Store, *, metrics: Sequence[str] = (), **filters: Any) -> pd.DataFrame:
@@ -223,9 +211,8 @@ def results_table(store: Store, *, metrics: Sequence[str] = (), **filters: Any) 
     runs = label_runs(store.summaries(**filters))
     runs = runs[beside_methods(runs)]
     rests_on = {name for each in runs["scenario"].unique() for name in rules_of(each).metrics}
-    chosen = [catalog.metric(name).id for name in metrics] or [
-        card.id for card in catalog.metrics() if card.id in rests_on | {"rte"}
-    ]
+    usual = [card.id for card in catalog.metrics() if card.id in rests_on | {"rte"}]
+    chosen = [catalog.metric(name).id for name in metrics] or usual
     means = seed_means(runs, store.metric_values(**filters), chosen)
     found = t_intervals(means.groupby(["setting", "line", "metric"])["value"]).to_dict("index")
     results = store.results(metrics=looked_at(), brief=True, **filters)

@@ -10,6 +10,7 @@ from safetensors.torch import save as serialise
 from torch import nn
 
 from mucore.errors import BadFile, BadValue
+from mucore.files import write
 from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store import Store
@@ -36,8 +37,8 @@ def save(store: Store, key: str, path: Path | str) -> Path:
     state dict, as safetensors or, with the ending .pt or .pth, in torch's format. `--original`, the
     method `uploaded` and `models.load_checkpoint` read either.
 
-    Raises `BadValue` for another ending or a key that no run has, and `BadFile` where the weights
-    are gone or `path` cannot be written.
+    Raises `BadValue` for another ending or a key that no run has, `BadFile` where the weights are
+    gone, and `StoreError` where `path` cannot be written.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
@@ -54,13 +55,7 @@ def save(store: Store, key: str, path: Path | str) -> Path:
         file = io.BytesIO()
         torch.save(state, file)
         content = file.getvalue()
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise BadFile(
-            f"The weights could not be written to {path}: {error.strerror or error}. Choose "
-            "another file."
-        ) from error
+    write(path, content)
     return path
 
 

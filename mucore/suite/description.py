@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
@@ -105,7 +105,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Suite:
-    """The suite of that name. Raises `UnknownName`, `BadFile`."""
+    """The suite of that name. Raises `UnknownName`."""
     if name not in names():
         raise UnknownName("suite", name, names())
     return _read(FOLDER / f"{name}.json")
@@ -113,10 +113,7 @@ def load(name: str) -> Suite:
 
 @lru_cache(maxsize=8)
 def _read(path: Path) -> Suite:
-    try:
-        return Suite.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValidationError) as error:
-        raise BadFile(f"{path} is no suite: {error}. Put it back as it was.") from None
+    return Suite.model_validate_json(path.read_text(encoding="utf-8"))
 
 
 def division(suite: Suite, name: str) -> str:

@@ -18,7 +18,6 @@ from typing import Final
 
 import numpy as np
 
-from mucore.errors import BadValue
 from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 from mucore.verdicts import Spread, rules_of
@@ -31,11 +30,9 @@ CAP: Final = 100.0  # a term counts as this at most, so that one alone cannot hi
 
 
 def units(retrains: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Of each number u = max(sqrt(2) s, `FLOOR`), s the standard deviation (ddof 1) over Retrains
-    of different seeds. Raises `BadValue` below two.
+    """Of each number u = max(sqrt(2) s, `FLOOR`), s the standard deviation (ddof 1) over two and
+    more Retrains of different seeds.
     """
-    if len(retrains) < 2:
-        raise BadValue(f"A spread needs two Retrains at least, but got {len(retrains)}.")
     return {
         name: max(math.sqrt(2) * statistics.stdev(each[name] for each in retrains), FLOOR)
         for name in retrains[0]

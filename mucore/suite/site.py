@@ -10,6 +10,7 @@ import pandas as pd
 
 import mucore
 from mucore.errors import BadFile, BadValue
+from mucore.files import write
 from mucore.suite import frames
 from mucore.suite.board import Board, board, suite_of
 from mucore.suite.pack import opened
@@ -39,19 +40,12 @@ def publish(
 
 def write_site(made: Board, out: Path) -> Path:
     """Write the site to the folder `out` and return its index.html. An earlier board is replaced.
-    Raises `BadValue` where `out` is something else or cannot be written.
+    Raises `BadValue` where `out` is something else, `StoreError` where it cannot be written.
     """
     index = out / "index.html"
-    try:
-        if out.is_dir() and any(out.iterdir()) and not index.exists():
-            raise BadValue(f"{out} holds something else. Name another folder with --out.")
-        out.mkdir(parents=True, exist_ok=True)
-        index.write_text(_page(made), encoding="utf-8")
-    except OSError as error:
-        raise BadValue(
-            f"The board could not be written to {out}: {error.strerror or error}. Name another "
-            "folder with --out."
-        ) from error
+    if out.is_dir() and any(out.iterdir()) and not index.exists():
+        raise BadValue(f"{out} holds something else. Name another folder with --out.")
+    write(index, _page(made).encode())
     return index
 
 

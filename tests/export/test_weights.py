@@ -97,7 +97,6 @@ def test_the_command_line(
         ),
         (["nothing", str(tmp_path / "mine.pt")], "No result has the key 'nothing'"),
         (["", str(tmp_path / "mine.pt")], "No result has the key ''"),
-        ([run.key, str(tmp_path / "no" / "mine.pt")], "Choose another file"),
     ):
         assert main(["weights", *words]) == 2
         assert told in capsys.readouterr().err
