@@ -26,6 +26,7 @@ from mucore.userfiles import datasets, paths
 
 if TYPE_CHECKING:
     from mucore.datasets import Splits
+    from mucore.datasets.splits import Split
     from mucore.runs import RunSpec
 
 PARAMETER: Final = "ids"  # of a scenario
@@ -60,10 +61,14 @@ def to_ids(splits: Splits, rows: Iterable[int]) -> np.ndarray:
     return train.ids.numpy()[order[np.searchsorted(train.rows, given, sorter=order)]]
 
 
+def parts(splits: Splits) -> list[Split]:
+    """The splits through which internal ids count: all but the test set once more, triggered."""
+    return [getattr(splits, name) for name in splits.names if name != "triggered"]
+
+
 def to_rows(splits: Splits, ids: Iterable[int]) -> np.ndarray:
     """The rows (n,) of samples of any split in its source, by their internal ids."""
-    parts = [getattr(splits, name) for name in splits.names if name != "triggered"]
-    rows = np.concatenate([part.rows for part in parts])  # ids count through the splits
+    rows = np.concatenate([part.rows for part in parts(splits)])
     return rows[np.asarray([*ids], np.int64)]
 
 
@@ -74,10 +79,7 @@ def numbers(splits: Splits) -> np.ndarray:
     """
     first: dict[int, int] = {}
     found, count = [], 0
-    for name in splits.names:
-        if name == "triggered":  # the test set once more
-            continue
-        split = getattr(splits, name)
+    for split in parts(splits):
         if id(split.source) not in first:
             first[id(split.source)], count = count, count + split.source.total
         found.append(first[id(split.source)] + split.rows)
@@ -88,8 +90,7 @@ def files(splits: Splits) -> list[str]:
     """By internal id, the path of every sample in the folder of a user's own data; "" where samples
     are no files.
     """
-    parts = [getattr(splits, name) for name in splits.names if name != "triggered"]
-    rows = ((part.source.files, row) for part in parts for row in part.rows.tolist())
+    rows = ((part.source.files, row) for part in parts(splits) for row in part.rows.tolist())
     return [named[row] if named else "" for named, row in rows]
 
 
@@ -248,6 +249,15 @@ def of_saved(found: saved.NamedSet, dataset: str) -> saved.NamedSet:
         )
     rows, made = to_rows(splits, found.ids), (*found.made, TRANSLATED)
     return saved.make(found.dataset, rows, data_hash=found.data_hash, made=made)
+
+
+def twins(digests: np.ndarray, ids: np.ndarray, forget: np.ndarray) -> np.ndarray:
+    """The retained samples, sorted ids (m,) int64, that have an identical image among `forget`.
+    `digests` (n,) name the images of the training samples `ids` (n,), equal ones being equal
+    images; `forget` are ids among them.
+    """
+    leaving = np.isin(ids, forget)
+    return np.sort(ids[~leaving & np.isin(digests, digests[leaving])])
 
 
 @dataclass(frozen=True)

@@ -70,10 +70,7 @@ def to_csv(rows: Iterable[int]) -> bytes:
 
 def read_list(content: bytes, *, name: str) -> Listed:
     """What a file called `name` lists. Raises `BadFile`."""
-
-    def bad(what: str) -> BadFile:
-        return BadFile(f"{_RULE}, but {name} {what}.")
-
+    bad = _refusal(name)
     if content.startswith((b"PK", b"\x93NUMPY")):
         return read_array(_array(content, bad), name=name)
     text = _text(content, bad).strip()
@@ -87,10 +84,7 @@ def read_array(found: np.ndarray, *, name: str) -> Listed:
     """What an array called `name` lists: numbers, names of files, or a mask of bool. Raises
     `BadFile`.
     """
-
-    def bad(what: str) -> BadFile:
-        return BadFile(f"{_RULE}, but {name} {what}.")
-
+    bad = _refusal(name)
     if found.ndim != 1:
         raise bad(f"holds an array of shape {[*found.shape]}, not one row")
     if found.dtype == bool:
@@ -103,6 +97,10 @@ def read_array(found: np.ndarray, *, name: str) -> Listed:
     if found.dtype.kind not in "iuf":
         raise bad(f"holds {found.dtype}")
     return _values(found.tolist(), bad)
+
+
+def _refusal(name: str) -> Callable[[str], BadFile]:
+    return lambda what: BadFile(f"{_RULE}, but {name} {what}.")
 
 
 def _text(content: bytes, bad: Callable[[str], BadFile]) -> str:

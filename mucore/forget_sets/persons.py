@@ -54,10 +54,9 @@ def rows(text: str, dataset: str) -> list[int]:
 
 def by_id(splits: Splits) -> np.ndarray | None:
     """Who each sample shows, (n,) by internal id; None where a split does not say it."""
-    parts = [getattr(splits, name).identities for name in splits.names if name != "triggered"]
-    return (
-        None if any(part is None for part in parts) else np.concatenate([*map(np.asarray, parts)])
-    )
+    shown = [part.identities for part in identity.parts(splits)]
+    known = [np.asarray(each) for each in shown if each is not None]
+    return np.concatenate(known) if len(known) == len(shown) else None
 
 
 def called(dataset: str, numbers: Sequence[int]) -> list[str]:

@@ -35,7 +35,7 @@ SAVED: Final = "set:"
 KEPT: Final = "kept:"
 VERSION: Final = 2  # of the file: rows in the source; 1 had numbers of the default division
 LONGEST: Final = 60  # characters of a name
-LONGEST_STEP: Final = 500  # characters of a sentence on how a set was made; longer ones are cut
+_NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._-]*[A-Za-z0-9_-])?")
 _RULE: Final = (
     "A name has 1 to 60 letters from a to z, digits, spaces, dots, hyphens and "
     "underscores, and begins with a letter or digit"
@@ -98,12 +98,11 @@ def make(
         raise BadValue("A forget set needs at least one sample. Add some first.")
     if name:
         check_name(name)
-    steps = (step if len(step) <= LONGEST_STEP else step[: LONGEST_STEP - 1] + "…" for step in made)
     return NamedSet(
         name=name,
         dataset=dataset,
         data_hash=data_hash,
-        made=tuple(steps),
+        made=tuple(made),
         created=datetime.now(UTC).replace(microsecond=0) if name else None,
         rows=tuple(found.tolist()),
     )
@@ -111,16 +110,14 @@ def make(
 
 def check_name(name: str) -> str:
     """The name as it may stand in a file's. Raises `BadValue` with the rule."""
-    if (
-        not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 ._-]*", name)
-        or len(name) > LONGEST
-        or name[-1] in " ."
-    ):
+    if len(name) > LONGEST or not _NAME.fullmatch(name):
         raise BadValue(f"{_RULE}, but got {name[:80]!r}. Choose another.")
     return name
 
 
 def folder(home: Path) -> Path:
+    """Raises `ReadOnly` to who may not name files."""
+    doors.check()
     return home / "forget_sets"
 
 
@@ -239,17 +236,14 @@ def to_json(found: NamedSet) -> bytes:
 
 
 def _path(home: Path, name: str) -> Path:
-    doors.check()
     return folder(home) / f"{check_name(name)}.json"
 
 
 def _kept(home: Path, key: str) -> Path:
-    doors.check()
     return folder(home) / "kept" / f"{key}.json"
 
 
 def _files(home: Path) -> list[Path]:
-    doors.check()
     return sorted(folder(home).glob("[!.]*.json"))
 
 

@@ -15,7 +15,7 @@ import torch
 
 from mucore.errors import BadFile
 from mucore.forget_sets import lists, saved
-from mucore.forget_sets.copies import twins
+from mucore.forget_sets.identity import twins
 from mucore.forget_sets.lists import read_list
 
 FOUR = [45, 17, 203, 88]

@@ -14,7 +14,7 @@ from dashboard.text import units
 from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.training_set import Training
-from mucore.forget_sets.copies import twins
+from mucore.forget_sets.identity import twins
 
 FEW = 10  # samples below which an attack on the forget set has too little data
 
