@@ -16,8 +16,7 @@ from dashboard.data import own_store, source
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
-from mucore.runner import apart, estimate
-from mucore.runner.executors import ensure_workers
+from mucore.runner import estimate, job_process
 from mucore.runner.jobs import end_of_log
 from mucore.runner.plan import (
     Grid,
@@ -29,6 +28,7 @@ from mucore.runner.plan import (
     uploaded_files,
 )
 from mucore.runner.quality import Originals, plan_experiment
+from mucore.runner.spawn import ensure_workers
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
@@ -94,7 +94,7 @@ def start_again(job: Job) -> None:
     taken up. Raises a `MucoreError`.
     """
     store = own_store()
-    apart.start(store, job if job.state in ACTIVE else store.retry(job.id))
+    job_process.start(store, job if job.state in ACTIVE else store.retry(job.id))
 
 
 def plan(grid: Grid, *, models: int = 0, originals: Originals = "one") -> Plan:

@@ -129,17 +129,17 @@ def compare(
     survive.
     """
     from mucore.export.tables import comparison_frame
-    from mucore.runner import here
-    from mucore.runner.asked import grid_of
+    from mucore.runner import local
     from mucore.runner.plan import make_plan
+    from mucore.runner.request import grid_of
     from mucore.store import open_store
 
     grid = grid_of(locals())
     with open_store(home) as store:
         plan = make_plan(grid, store)
         if methods != ["all"]:
-            here.say_refused(plan)
-        failed = _compute(plan, store, name=name or here.title(grid), device=device, anyway=anyway)
+            local.say_refused(plan)
+        failed = _compute(plan, store, name=name or local.title(grid), device=device, anyway=anyway)
         keys = [spec.key for spec in plan.specs if spec.scenario is not None]
         frame = comparison_frame(store, keys=keys)
     if failed and frame.empty:
@@ -251,15 +251,15 @@ def forgetting_quality(
     """
     import pandas as pd
 
-    from mucore.runner import here
-    from mucore.runner.asked import grid_of
+    from mucore.runner import local
     from mucore.runner.quality import find, plan_experiment
+    from mucore.runner.request import grid_of
     from mucore.store import open_store
 
     grid = grid_of({**locals(), "seeds": seed, "unlearning_seeds": seed})
     with open_store(home) as store:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
-        title = name or f"{here.title(grid)} · forgetting quality, {models} models"
+        title = name or f"{local.title(grid)} · forgetting quality, {models} models"
         for job in _compute(experiment.plan, store, name=title, device=device, anyway=anyway):
             warn(_how(job))
         findings = find(experiment, store)
@@ -298,7 +298,7 @@ def tune(
     """
     import pandas as pd
 
-    from mucore.runner.asked import grid_of
+    from mucore.runner.request import grid_of
     from mucore.store import open_store
     from mucore.tuning.plan import FOLDER, studies_of, wish_of
     from mucore.tuning.report import record
@@ -342,7 +342,7 @@ def run_suite(
     what is finished. Raises `MucoreError`, also where this mucore is not the one that the suite was
     frozen with.
     """
-    from mucore.runner.together import check_jobs
+    from mucore.runner.helpers import check_jobs
     from mucore.store import open_store
     from mucore.suite import lines as suites
     from mucore.suite.description import division as known_division
@@ -539,14 +539,14 @@ def _compute(
     """Queue what a plan lacks and work on it, in `jobs` processes, until it is done; returns the
     jobs that ended without a result.
     """
-    from mucore.runner import here
+    from mucore.runner import local
     from mucore.runner.plan import call_off
     from mucore.store.rows import ENDED_WITHOUT_RESULT
 
     asked = {"device": device, "anyway": anyway, "insist": "insist with anyway=True"}
-    comparison = here.queue(plan, store, name=name, note="from Python", **asked)
+    comparison = local.queue(plan, store, name=name, note="from Python", **asked)
     try:
-        here.work_on(plan, store, device=device, jobs=jobs)
+        local.work_on(plan, store, device=device, jobs=jobs)
     except KeyboardInterrupt:
         call_off(comparison, store)
         raise

@@ -171,7 +171,7 @@ class App:
     # -- workers
 
     def _start_worker(self, number: int) -> subprocess.Popen:
-        from mucore.runner.executors import start_worker, threads_of
+        from mucore.runner.spawn import start_worker, threads_of
 
         return start_worker(
             self.store,

@@ -73,12 +73,12 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     """Try your own method on two toy problems, and say of each rule whether it is kept and how to
     mend it.
     """
-    from mucore.runner import children, trial
+    from mucore.runner import children, contract_check
 
     if not os.path.isfile(file):  # a pipe or a device may never end
         raise BadFile(f"There is no file at {file}. Name the file of a method.")
     checks: list[dict[str, Any]] = []
-    trial.trial(
+    contract_check.trial(
         file, children.limits(), on_line=checks.append, on_print=partial(print, file=sys.stderr)
     )
     if as_json:

@@ -41,7 +41,7 @@ def _planned(options: GridOptions, store: Store) -> Plan:
     method that was named has no run at all.
     """
     from mucore.forget_sets import identity
-    from mucore.runner.here import say_refused
+    from mucore.runner.local import say_refused
     from mucore.runner.plan import make_plan
     from mucore.runs import classes
 
@@ -139,7 +139,7 @@ def run(
     again.
     """
     from mucore.export.records import describe
-    from mucore.runner import here
+    from mucore.runner import local
     from mucore.verdicts import judge_stored
 
     with patient_home() as store:
@@ -156,7 +156,7 @@ def run(
         watch = compute(
             planned,
             store,
-            name=name or here.title(planned.grid),
+            name=name or local.title(planned.grid),
             note=note,
             device=device,
             anyway=anyway,
@@ -181,13 +181,13 @@ def compute(
     """Queue what is missing and work on it here, in `jobs` processes, until it is done or
     interrupted; `show` gets every run of the plan as it comes.
     """
-    from mucore.runner import here
+    from mucore.runner import local
 
     insist = "add --anyway to try it all the same"
     asked = {"device": device, "anyway": anyway, "insist": insist}
-    comparison = here.queue(planned, store, name=name, note=note, **asked)
+    comparison = local.queue(planned, store, name=name, note=note, **asked)
     with Watch(store, planned, comparison, show) as watch:
-        here.work_on(planned, store, device=device, jobs=jobs, stop=watch.stopped)
+        local.work_on(planned, store, device=device, jobs=jobs, stop=watch.stopped)
     return watch
 
 
@@ -231,14 +231,14 @@ def quality(
         Say what would be computed and how long, and stop.
     """
     from mucore.cli.quality import content, print_findings
-    from mucore.runner import here
+    from mucore.runner import local
     from mucore.runner.quality import find, plan_experiment
 
     say_left_out()
     with patient_home() as store:
         experiment = plan_experiment(build_grid(options), store, models=models, originals=originals)
         planned = experiment.plan
-        here.say_refused(planned, every=options.methods == ["all"])
+        local.say_refused(planned, every=options.methods == ["all"])
         warn(_counts(planned))
         if planned.to_run:
             warn(say_time(planned))
@@ -246,7 +246,7 @@ def quality(
         if plan_only:
             _say_memory(planned)
         else:
-            title = f"{here.title(planned.grid)} · forgetting quality, {models} models"
+            title = f"{local.title(planned.grid)} · forgetting quality, {models} models"
             watch = compute(
                 planned, store, name=name or title, note=note, device=device, anyway=anyway
             )

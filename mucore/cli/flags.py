@@ -102,7 +102,7 @@ class GridOptions(TaskOptions):
 
 def build_grid(options: TaskOptions) -> Grid:
     """The grid that the flags ask for. Raises `UnknownName`, `BadValue`."""
-    from mucore.runner.asked import grid_of
+    from mucore.runner.request import grid_of
 
     asked = dict(vars(options))
     budget, then = asked.pop("budget"), asked.pop("then", [])

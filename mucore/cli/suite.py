@@ -109,7 +109,7 @@ def run(
     pack_only
         Run nothing; write the pack of what is there.
     """
-    from mucore.runner.together import check_jobs
+    from mucore.runner.helpers import check_jobs
     from mucore.suite import lines as suites
     from mucore.suite.description import division as known_division
     from mucore.suite.description import load

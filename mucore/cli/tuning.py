@@ -62,7 +62,7 @@ def tune(
     plan_only
         Say what would be searched and how long, and stop.
     """
-    from mucore.runner.together import check_jobs
+    from mucore.runner.helpers import check_jobs
     from mucore.tuning.plan import FOLDER, plan, studies_of, wish_of
     from mucore.tuning.report import record
     from mucore.tuning.search import StudiesFailed

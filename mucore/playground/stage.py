@@ -29,8 +29,8 @@ from mucore.errors import BadValue, Cancelled, MucoreError
 from mucore.metrics.membership import attack_is_blind, run_attack
 from mucore.playground.film import Film, Shot
 from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scene, Setting, table
+from mucore.runner.cache import Kept
 from mucore.runner.execute import unlearn_recorded
-from mucore.runner.kept import Kept
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store

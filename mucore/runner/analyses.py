@@ -1,8 +1,8 @@
 """Analyses (mucore/analysis) as jobs: what queues one, computes it, and says how far it has come.
 
 A person waits for an analysis, perhaps while a worker is busy for an hour. So whoever queues one
-starts a process for it, too (apart.py), which does without torch where the analysis does. A worker
-that is free may be faster. Imports no torch.
+starts a process for it, too (job_process.py), which does without torch where the analysis does. A
+worker that is free may be faster. Imports no torch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from mucore import analysis
 from mucore.errors import Cancelled
-from mucore.runner import apart
+from mucore.runner import job_process
 from mucore.runner.jobs import Listener, Pulse
 from mucore.store import Store, open_pack
 from mucore.store.rows import Job
@@ -65,7 +65,7 @@ def start(
     """
     job = enqueue(store, kind, parameters, pack=pack)
     if job is not None:
-        apart.start(store, job)
+        job_process.start(store, job)
 
 
 def state(store: Store, key: str) -> State:
@@ -79,8 +79,8 @@ def state(store: Store, key: str) -> State:
         return State("failed", error=job.error or "")
     if job.state == "queued" and job.waits_for is not None:
         return State("running", step=f"waiting for {job.waits_for}")
-    if apart.untaken(job):
-        return State("failed", error=apart.UNTAKEN)
+    if job_process.untaken(job):
+        return State("failed", error=job_process.UNTAKEN)
     return State("running", job.progress, job.step)
 
 
@@ -90,7 +90,7 @@ def _newest(store: Store, key: str) -> Job | None:
 
 def work_on(store: Store, job: Job, *, on_event: Listener | None = None) -> Job:
     """Take this job, if it still waits, to its end; the job as it is then."""
-    return apart.work_on(store, job, compute, on_event=on_event)
+    return job_process.work_on(store, job, compute, on_event=on_event)
 
 
 def compute(job: Job, store: Store, pulse: Pulse) -> None:

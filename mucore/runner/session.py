@@ -27,8 +27,8 @@ from mucore.forget_sets.identity import internal, to_rows
 from mucore.forget_sets.saved import forget_hash
 from mucore.outputs import DOWNSTREAM, cross_entropy
 from mucore.rng import numpy_rng
-from mucore.runner import preprocessing
-from mucore.runner.kept import Kept
+from mucore.runner import checkpoint_pixels
+from mucore.runner.cache import Kept
 from mucore.runs import RunSpec, refuse_task
 from mucore.scenarios import select
 from mucore.store import Store
@@ -309,7 +309,7 @@ class Session:
         read. Raises `BadFile`, also for weights that were trained on other inputs.
         """
         model, train = training.fresh_model(spec, self.splits(spec), 0), self.samples(spec, "train")
-        return model, preprocessing.loaded(path, model, train, spec.recipe.preprocess, file)
+        return model, checkpoint_pixels.loaded(path, model, train, spec.recipe.preprocess, file)
 
     def cost(self, run: Run) -> dict:
         """A run's cost as the store keeps it, with what decides whether two timings compare."""

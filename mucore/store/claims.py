@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from mucore.errors import StoreError
-from mucore.store import cleanup, schema
-from mucore.store.cleanup import cancelled, done
+from mucore.store import dependencies, schema
 from mucore.store.database import Database
+from mucore.store.dependencies import cancelled, done
 from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, Job
 from mucore.store.schema import now
@@ -74,10 +74,10 @@ class Claims(Database):
         table = schema.job
         with self.read() as connection:
             # a waiting worker asks often; it shall not hold up the others
-            if not cleanup.is_due(connection) and self._first(connection, only) is None:
+            if not dependencies.is_due(connection) and self._first(connection, only) is None:
                 return None
         with self.write() as connection:
-            cleanup.end_waiting_jobs(connection)
+            dependencies.end_waiting_jobs(connection)
             number = self._first(connection, only)
             if number is None:
                 return None
@@ -162,7 +162,7 @@ class Claims(Database):
             elif state == "cancelled" and not row.cancel_requested:
                 values = requeued()
             _update(connection, job_id, values)
-            cleanup.end_waiting_jobs(connection)
+            dependencies.end_waiting_jobs(connection)
 
     @patient
     def release(self, job_id: int, *, waits_for: str | None = None, worker_id: str) -> None:
@@ -178,7 +178,7 @@ class Claims(Database):
                 later = self.time(connection) + timedelta(seconds=RETRY_SECONDS)
                 values |= {"waits_for": waits_for, "not_before": later}
             _update(connection, job_id, values)
-            cleanup.end_waiting_jobs(connection)
+            dependencies.end_waiting_jobs(connection)
 
     @patient
     def reap(self) -> list[Job]:
@@ -208,7 +208,7 @@ class Claims(Database):
             mine = sa.select(table).where(table.c.id.in_([row.id for row in still]))
             for row in connection.execute(mine).all():
                 _update(connection, row.id, _without_worker(connection, row))
-            cleanup.end_waiting_jobs(connection)
+            dependencies.end_waiting_jobs(connection)
             rows = connection.execute(mine.order_by(table.c.id)).all()
         return [job_of(row) for row in rows]
 

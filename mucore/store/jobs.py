@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 
 from mucore.errors import BadValue, UnknownName
 from mucore.runs import RunSpec
-from mucore.store import cleanup, schema
+from mucore.store import dependencies, schema
 from mucore.store.claims import Claims, job_of
 from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState
@@ -71,11 +71,11 @@ class Jobs(Claims):
         A job that has ended stays as it is. Raises `UnknownName`.
         """
         table = schema.job
-        ways = {"queued": cleanup.cancelled(), "running": {"cancel_requested": True}}
+        ways = {"queued": dependencies.cancelled(), "running": {"cancel_requested": True}}
         with self.write() as connection:
             if (way := ways.get(self._row(connection, job_id).state)) is not None:
                 connection.execute(sa.update(table).where(table.c.id == job_id).values(way))
-                cleanup.end_waiting_jobs(connection)
+                dependencies.end_waiting_jobs(connection)
             return job_of(self._row(connection, job_id))
 
     def waiting_for(self, job_ids: Collection[int]) -> list[Job]:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mucore import catalog
-from mucore.runner import apart
+from mucore.runner import job_process
 from mucore.runner.jobs import Pulse
 from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store
@@ -47,7 +47,7 @@ def enqueue(store: Store, grid: Grid, wish: Wish) -> Job:
 def start(store: Store, grid: Grid, wish: Wish) -> Job:
     """`enqueue`, and start a detached process that searches, unless one is at it already."""
     job = enqueue(store, grid, wish)
-    apart.start(store, job)
+    job_process.start(store, job)
     return job
 
 
@@ -68,7 +68,7 @@ def work_on(
     store: Store, job: Job, *, device: str = "auto", stop: threading.Event | None = None
 ) -> Job:
     """Take this job, if it still waits, to its end; the job as it is then."""
-    return apart.work_on(store, job, partial(compute, device=device), stop=stop)
+    return job_process.work_on(store, job, partial(compute, device=device), stop=stop)
 
 
 def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from mucore import analysis
 from mucore.analysis import Kind, neighbours
-from mucore.runner import analyses, apart, estimate
+from mucore.runner import analyses, estimate, job_process
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
 from mucore.store.pack import write_pack
@@ -29,7 +29,7 @@ from tests.builders import make_outputs, make_result, make_spec_row
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "home") as store:
         yield store
-    for process in apart.STARTED:
+    for process in job_process.STARTED:
         process.wait(60)
 
 

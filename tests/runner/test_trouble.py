@@ -18,8 +18,8 @@ from sqlalchemy import event
 from waiting import wait_for
 
 from mucore.runner import jobs as jobs_module
-from mucore.runner.executors import start_worker
 from mucore.runner.plan import launch, make_plan
+from mucore.runner.spawn import start_worker
 from mucore.runner.worker import work
 from mucore.store import Store, claims, database, lease, open_store
 from mucore.store.retry import DISK, LOCK

@@ -11,8 +11,8 @@ import pytest
 from launching import small_grid
 from waiting import wait_for
 
-from mucore.runner.executors import start_worker
 from mucore.runner.plan import ScenarioChoice, launch, make_plan
+from mucore.runner.spawn import start_worker
 from mucore.runner.worker import work
 
 

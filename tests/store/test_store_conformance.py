@@ -29,7 +29,7 @@ import mucore
 from mucore import titles
 from mucore.engine import run
 from mucore.errors import BadValue, ReadOnly, StoreError, UnknownName
-from mucore.runner.executors import start_process
+from mucore.runner.spawn import start_process
 from mucore.store import LostJob, Measured, Store, open_store, rows
 from mucore.store import schema as tables
 from mucore.store.lease import GRACE_SECONDS, host

@@ -11,7 +11,7 @@ import pytest
 from launching import small_grid
 from waiting import wait_for
 
-from mucore.runner import apart
+from mucore.runner import job_process
 from mucore.runner.jobs import Pulse
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
@@ -28,7 +28,7 @@ WISH, _ = wish_of(GRID, trials=3)
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "home") as store:
         yield store
-    for process in apart.STARTED:
+    for process in job_process.STARTED:
         process.wait(60)
 
 
@@ -75,8 +75,8 @@ def test_a_process_of_its_own_searches_and_another_goes_on_when_it_was_killed(st
     wait_for(lambda: any((store.home / FOLDER).glob("*/finetune.json")), 120)
     worker = store.job(job.id).worker
     assert worker is not None and worker != process_id()
-    os.kill(apart.STARTED[-1].pid, signal.SIGKILL)
-    apart.STARTED[-1].wait()
+    os.kill(job_process.STARTED[-1].pid, signal.SIGKILL)
+    job_process.STARTED[-1].wait()
     wait_for(lambda: store.reap() or None)
     assert store.job(job.id).state == "queued"
     assert jobs.work_on(store, store.job(job.id), device="cpu").state == "done"

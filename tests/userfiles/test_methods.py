@@ -12,7 +12,7 @@ from mucore import catalog
 from mucore import methods as core
 from mucore.catalog import plugins
 from mucore.errors import BadFile, BadValue, MucoreError, ReadOnly
-from mucore.runner import children, trial
+from mucore.runner import children, contract_check
 from mucore.userfiles import doors, methods
 
 
@@ -115,7 +115,7 @@ def test_code_comes_in_by_a_door_of_its_own(spoilt, home, monkeypatch):
         lambda: methods.delete("mine"),
         lambda: methods.keep_draft("x"),
         methods.draft,
-        lambda: trial.trial_of_text(code(), "mine", LIMITS, on_line=lambda line: None),
+        lambda: contract_check.trial_of_text(code(), "mine", LIMITS, on_line=lambda line: None),
     ):
         with pytest.raises(ReadOnly, match=r"(Closed|No code) here\."):
             way()
@@ -139,7 +139,7 @@ LIMITS = children.Limits(seconds=120.0, memory=8e9)
 
 def tried(text: str, name: str = "mine", limits: children.Limits = LIMITS) -> list[dict]:
     lines: list[dict] = []
-    trial.trial_of_text(text, name, limits, on_line=lines.append)
+    contract_check.trial_of_text(text, name, limits, on_line=lines.append)
     return lines
 
 

@@ -17,7 +17,7 @@ from dashboard.widgets import header, messages
 from dashboard.widgets.code_editor import editor
 from dashboard.widgets.markdown import escape
 from mucore.errors import BadFile, MucoreError
-from mucore.runner import children, trial
+from mucore.runner import children, contract_check
 from mucore.store.rows import ACTIVE
 from mucore.userfiles import methods
 
@@ -135,7 +135,7 @@ def _check(text: str) -> None:
             clock.caption(f"{time.monotonic() - began:.0f} s")
 
         try:
-            trial.trial_of_text(
+            contract_check.trial_of_text(
                 text,
                 _name(text),
                 children.limits(),

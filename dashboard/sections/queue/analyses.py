@@ -12,7 +12,7 @@ from dashboard import access, data, queue_data, state
 from dashboard.frames import queue as queue_frames
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
-from mucore.runner import apart
+from mucore.runner import job_process
 from mucore.store.rows import Job, JobKind
 
 LISTED = 20
@@ -30,7 +30,7 @@ def _list(title: str, kind: JobKind) -> None:
         return
     st.subheader(f"{title} ({len(jobs)})", anchor=False)
     for job in jobs[:LISTED]:
-        active, untaken = job.state in ("queued", "running"), apart.untaken(job)
+        active, untaken = job.state in ("queued", "running"), job_process.untaken(job)
         with st.container(border=True):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{escape(job.label)}**", width="stretch")
@@ -53,7 +53,7 @@ def _list(title: str, kind: JobKind) -> None:
                             disabled=job.cancel_requested,
                         )
             if untaken:
-                st.markdown(f":red[{escape(apart.UNTAKEN)}]")
+                st.markdown(f":red[{escape(job_process.UNTAKEN)}]")
             elif active:
                 st.progress(job.progress, text=escape(job.step) or "waiting")
             elif job.state == "cancelled":

@@ -9,7 +9,7 @@ from facts import tells
 from pages import links, open_page, words_on
 
 from dashboard import data, queue_data
-from mucore.runner import apart
+from mucore.runner import job_process
 from mucore.tuning import jobs
 
 TASK: dict[str, Any] = {
@@ -26,7 +26,7 @@ TASK: dict[str, Any] = {
 @pytest.fixture
 def started(monkeypatch) -> list[Any]:
     found: list[Any] = []
-    monkeypatch.setattr(apart, "start", lambda store, job: found.append(job))
+    monkeypatch.setattr(job_process, "start", lambda store, job: found.append(job))
     return found
 
 

@@ -15,7 +15,7 @@ import pytest
 from dashboard import data, queue_data
 from mucore import analysis
 from mucore.errors import UnknownName
-from mucore.runner import analyses, apart
+from mucore.runner import analyses, job_process
 from mucore.store import open_pack, open_store
 from mucore.store.pack import write_pack
 from tests.builders import make_outputs, make_result
@@ -25,7 +25,7 @@ from tests.pages import open_page, words_on
 @pytest.fixture
 def home(home: Path) -> Iterator[Path]:
     yield home
-    for process in apart.STARTED:
+    for process in job_process.STARTED:
         process.wait(60)
 
 
@@ -102,7 +102,7 @@ def test_the_queue_page_lists_them_cancels_and_tries_again(home, monkeypatch):
         waiting = analyses.enqueue(store, "neighbours", parameters)
         assert waiting is not None
     started = []
-    monkeypatch.setattr(apart, "start", lambda store, job: started.append(job))
+    monkeypatch.setattr(job_process, "start", lambda store, job: started.append(job))
     at = open_page("queue")
     assert not at.exception
     assert waiting.label in words_on(at) and "It has no features." in words_on(at)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from mucore.errors import BadValue, said
 from mucore.processes import end_all
-from mucore.runner.executors import start_process
+from mucore.runner.spawn import start_process
 from mucore.store import Store
 
 MOST_JOBS = 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from launching import digits
 
-from mucore.runner import kept
+from mucore.runner import cache
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.store import open_store
@@ -13,7 +13,7 @@ from mucore.store import open_store
 
 def test_the_last_few_are_kept():
     made: list[str] = []
-    found = kept.Kept(4)
+    found = cache.Kept(4)
     for key in "abcdaeabe":  # "b" was asked for longest ago
         found.get(key, lambda key=key: made.append(key))
     assert made == ["a", "b", "c", "d", "e", "b"]

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from mucore.runner.executors import start_process
 from mucore.runner.jobs import Listener, Pulse, run_job
+from mucore.runner.spawn import start_process
 from mucore.store import Store
 from mucore.store.lease import process_id
 from mucore.store.retry import waiting

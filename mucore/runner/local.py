@@ -7,8 +7,8 @@ from __future__ import annotations
 import threading
 
 from mucore.errors import BadValue, warn
+from mucore.runner.helpers import helpers
 from mucore.runner.plan import Grid, Plan, launch
-from mucore.runner.together import helpers
 from mucore.store import Store
 from mucore.store.rows import Comparison
 
@@ -39,7 +39,7 @@ def queue(
 ) -> Comparison:
     """Queue what a plan lacks. Warns of runs that may not fit into memory; raises as `check`."""
     if plan.to_run:
-        from mucore.runner.before import check
+        from mucore.runner.preflight import check
 
         if said := check(plan, store, device=device, anyway=anyway, insist=insist):
             warn(said)
