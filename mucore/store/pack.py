@@ -224,7 +224,7 @@ def pack_provenance(path: Path | str) -> dict[str, Any]:
     file = Path(path) / "pack.json"
     try:
         about = json.loads(file.read_text(encoding="utf-8"))
-        number, names = int(about["format"]), about["sha256"].keys()
+        number, names = about["format"], about["sha256"].keys()
     except FileNotFoundError:
         raise BadFile(f"{path} is no pack of results: it has no pack.json.") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
