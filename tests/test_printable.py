@@ -36,7 +36,6 @@ DOORS = {
     "renamed": renamed,
     "note": lambda home, name: comparison(home, "a", name),
     "forget set": lambda _, name: saved.check_name(name),
-    "method": method,
 }
 
 

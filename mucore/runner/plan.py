@@ -6,9 +6,9 @@ Imports no torch, so the launch page counts and estimates while a person is stil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -44,12 +44,14 @@ T = TypeVar("T")
 
 
 def _several(values: Any) -> Any:
-    """One value as a list of it, a text of several with commas between as these."""
+    """One value as a list of it, a text of several with commas between as these; of a range or
+    generator no more than is refused.
+    """
     if isinstance(values, str):
         return [part.strip() for part in values.split(",") if part.strip()]
     if not isinstance(values, Iterable):
         return [values]
-    return values
+    return list(islice(values, MOST_RUNS + 1)) if isinstance(values, range | Iterator) else values
 
 
 def _seeds(values: Any) -> Any:

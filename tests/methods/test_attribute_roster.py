@@ -36,6 +36,7 @@ REFUSING = {
     "contrastive",
     "scar",
     "head_distillation",
+    "l2ul",
 }
 
 # Settings under which the loss of the forget set must rise clearly above the original's; every

@@ -14,7 +14,6 @@ import pytest
 
 from mucore import catalog, cli, datasets
 from mucore.datasets import folders
-from mucore.errors import BadValue
 from mucore.runner.execute import execute
 from mucore.runner.plan import expand
 from mucore.runner.session import Session
@@ -162,8 +161,7 @@ def test_what_a_person_names_goes_before_the_preset() -> None:
         if s.scenario
     }
     assert budgets["one_class"] == budgets["backdoor"] == 0.1 and budgets["class_wise"] is None
-    with pytest.raises(BadValue, match="--dataset is missing, and the preset standard names none."):
-        specs("standard", [])
+    assert {s.dataset for s in specs("standard", [])} == {"fashion-mnist-10k"}
 
 
 def test_a_session_loads_the_data_set_anew_for_another_division(

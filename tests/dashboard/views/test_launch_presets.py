@@ -63,7 +63,7 @@ def test_address_and_python_mean_what_the_command_line_means(
     assert not at.exception and keys(planned[-1]) == by_command(preset)
     made: list[Plan] = []
     monkeypatch.setattr(api, "_compute", lambda plan, *_, **__: made.append(plan) or [])
-    monkeypatch.setattr(api, "_say_refused", lambda plan: None)
+    monkeypatch.setattr("mucore.runner.local.say_refused", lambda plan, **_: None)
     api.compare(preset=preset, methods=METHODS, home=tmp_path)
     assert {spec.key for spec in made[0].specs} == by_command(preset)
 
