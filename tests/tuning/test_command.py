@@ -1,7 +1,6 @@
 """`tune` on the command line and in Python."""
 
 import json
-import signal
 
 import pytest
 
@@ -52,7 +51,7 @@ def test_a_search_ends_with_a_table_and_how_to_use_it(home, capsys):
 def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
     def impatient(event, _):
         if event.study is not None and len(event.study.trials) == 2:
-            signal.raise_signal(signal.SIGINT)
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "_show", impatient)
     assert cli.main(["tune", *TASK, "--methods", "finetune", "--trials", "6"]) == 130
