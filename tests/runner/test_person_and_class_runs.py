@@ -223,6 +223,17 @@ def test_a_recipe_without_augmentation_crops_nothing_in_any_part_of_a_run(tmp_pa
     assert seen == {True: {"augment/retain", "augment/train"}, False: set()}
 
 
+def test_a_downstream_set_is_seen_as_each_run_sees_images(session):
+    for pixels in ("mucore", "0..1"):
+        recipe = make_recipe("quick", {"preprocess": pixels})
+        wanted = spec("digits", "top_classes", recipe=recipe, n=1, downstream="digits")
+        parts, notes = session.downstream(wanted)
+        assert notes == () and len(parts) == 2
+        for part in parts.values():
+            mean = part.images.mean.flatten().tolist()
+            assert mean == pytest.approx(session.splits(wanted).mean)
+
+
 def test_a_downstream_set_is_looked_at_and_one_that_is_not_there_is_noted(
     session, people, monkeypatch
 ):
