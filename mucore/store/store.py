@@ -173,13 +173,14 @@ def _free(policy: Policy, busy: bool) -> list[tuple[sa.Column[str], sa.ColumnEle
         ]
     reference = result.c.method.in_(REFERENCES)
     others = model.c.model_key.not_in(sa.select(result.c.model_key).where(reference))
+    measured = model.c.model_key.in_(sa.select(result.c.model_key).where(~reference))
     every = policy == "numbers" and not busy
     results = sa.true() if every else ~reference
     return [
         (result.c.weights, results),
         (result.c.outputs, results if policy == "numbers" else sa.false()),
-        # one whose run is not stored yet is nobody's reference so far
-        (model.c.weights, sa.false() if busy else sa.true() if every else others),
+        # while jobs run, one without a result may be a reference that is still measured
+        (model.c.weights, sa.true() if every else measured if busy else others),
     ]
 
 

@@ -91,6 +91,7 @@ def test_references_depend_on_the_requests_and_not_on_the_method():
         *originals,
         *retrains,
         first["finetune"].key,
+        first["finetune"].retrained().key,  # which that one needs
     }
 
 
