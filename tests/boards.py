@@ -70,23 +70,27 @@ def fill(
         store.put_results(results)
 
 
+def tuned_for(task: description.Task, method: str = "finetune", **setting: Any) -> Tuned:
+    """A setting that a search found for a suite's task."""
+    return Tuned(
+        method=method,
+        dataset=task.dataset,
+        model=task.model,
+        preset=task.preset,
+        scenario=task.scenario,
+        recipe=task.recipe,
+        scenario_parameters=task.scenario_parameters,
+        **setting,
+    )
+
+
 def tune(monkeypatch: pytest.MonkeyPatch, **searches: Mapping[str, Any]) -> None:
     """Settings of these methods for both tasks, as if they came with mucore: 24 trials and a cap of
     a third, unless `searches` say otherwise.
     """
     usual: dict[str, Any] = {"trials": 24, "cap": 1 / 3}
     found = tuple(
-        Tuned(
-            method=method,
-            values={},
-            dataset=task.dataset,
-            model=task.model,
-            preset=task.preset,
-            scenario=task.scenario,
-            recipe=task.recipe,
-            scenario_parameters=task.scenario_parameters,
-            **usual | dict(search),
-        )
+        tuned_for(task, method, **{"values": {}} | usual | dict(search))
         for method, search in searches.items()
         for task in description.load(QUICK).tasks
     )

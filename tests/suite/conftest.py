@@ -8,6 +8,7 @@ from pathlib import Path
 
 import make_suites
 import pytest
+from boards import tuned_for
 
 import mucore.api as mu
 from mucore import cli
@@ -69,18 +70,7 @@ def tuned_pack(ran, tiny_folder, tmp_path, monkeypatch):
     """Of the tuned division, with a setting of 100 trials, as if it came with mucore."""
     monkeypatch.setattr(description, "FOLDER", tiny_folder)
     (task,) = description.load(TINY).tasks
-    found = tuning.Tuned(
-        method="finetune",
-        values={"lr": 0.02},
-        dataset=task.dataset,
-        model=task.model,
-        preset=task.preset,
-        scenario=task.scenario,
-        trials=100,
-        cap=1 / 3,
-        recipe=task.recipe,
-        scenario_parameters=task.scenario_parameters,
-    )
+    found = tuned_for(task, values={"lr": 0.02}, trials=100, cap=1 / 3)
     monkeypatch.setattr(tuning, "shipped", lambda: (found,))
     place = {"out": tmp_path / "tuned", "home": ran[0]}
     return mu.run_suite(TINY, division="tuned", methods=["finetune"], **place)

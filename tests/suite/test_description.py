@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import make_suites
 import pytest
+from boards import tuned_for
 from torchvision.datasets import CIFAR10
 
 from mucore import cli
@@ -114,17 +115,7 @@ def test_a_line_without_a_tuned_setting_is_missing_and_not_borrowed(monkeypatch)
     suite = description.load("mucore-bench-1-quick")
     task = suite.task("digits", "one_class")
     assert task is not None
-    found = lines.tuning.Tuned(
-        method="finetune",
-        values={"lr": 0.02},
-        dataset=task.dataset,
-        model=task.model,
-        preset=task.preset,
-        scenario=task.scenario,
-        trials=24,
-        recipe=task.recipe,
-        scenario_parameters=task.scenario_parameters,
-    )
+    found = tuned_for(task, values={"lr": 0.02}, trials=24)
     # those of other amounts and another recipe are of other tasks
     more = replace(found, scenario_parameters=task.scenario_parameters | {"budget": 0.5})
     longer = replace(found, recipe=task.recipe | {"epochs": 30})
