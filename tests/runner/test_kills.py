@@ -58,7 +58,7 @@ def test_a_run_whose_worker_is_killed_three_times_is_lost_and_goes_on_when_retri
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_and_equals_an_undisturbed_one(tmp_path):
     homes = tmp_path / "killed", tmp_path / "undisturbed"
-    line = f"{RUN} --set recipe.epochs=8 --device cpu"
+    line = f"{RUN} --set recipe.epochs=60 --device cpu"  # some seconds a training
     with open_store(homes[0]) as store, open_store(homes[1]) as other:
         for begun in (1, 2):
             process = command(homes[0], line)

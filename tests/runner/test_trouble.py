@@ -122,8 +122,21 @@ def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store, monkey
     job = wait_for(
         lambda: next((each for each in store.jobs(states=["running"]) if each.progress > 0), None)
     )
-    os.kill(process.pid, signal.SIGSTOP)
-    wait_for(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
+
+    def stopped() -> bool:
+        """Where it holds no lock, which would keep others out as long as it sleeps."""
+        os.kill(process.pid, signal.SIGSTOP)
+        wait_for(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
+        other = sqlite3.connect(store.home / "store.sqlite", timeout=0.1, isolation_level=None)
+        with contextlib.closing(other):
+            try:
+                other.execute("BEGIN IMMEDIATE")
+                return True
+            except sqlite3.OperationalError:
+                os.kill(process.pid, signal.SIGCONT)
+                return False
+
+    wait_for(stopped)
     assert store.reap() == [] and len(store.workers()) == 1
     monkeypatch.setattr(lease, "GRACE_SECONDS", 0.0)
     monkeypatch.setattr(lease, "RECHECK_SECONDS", 0.0)
