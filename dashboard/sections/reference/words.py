@@ -13,7 +13,6 @@ from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 
 KINDS = {
-    "all": "All",
     "idea": "Ideas",
     "verdict": "Verdicts",
     "metric": "Metrics",
@@ -40,21 +39,25 @@ def show(top: st.delta_generator.DeltaGenerator) -> None:
             icon=":material/search:",
             width=280,
         )
-        kind = state.segmented(
-            "Kind", "kind", list(KINDS), format_func=lambda name: KINDS[name], width="content"
-        )
+        if query:  # which looks through all of them
+            kinds = list(KINDS)
+        else:
+            kinds = [
+                state.segmented(
+                    "Kind", "kind", list(KINDS), format_func=KINDS.__getitem__, width="content"
+                )
+            ]
     term = state.param("term")
     opened = next((entry for entry in entries if entry.id == term), None)
     if opened is not None:
         show_entry(opened, opened=True)
-    matches = glossary_frames.search(entries, query)
-    found = [entry for entry in matches if kind in ("all", entry.kind) and entry != opened]
+    found = [entry for entry in glossary_frames.search(entries, query) if entry != opened]
     if not found and opened is None:
-        st.markdown("Nothing matches. Try a shorter word, or another kind.")
-    for name, title in list(KINDS.items())[1:]:
+        st.markdown("Nothing matches. Try a shorter word.")
+    for name in kinds:
         group = [entry for entry in found if entry.kind == name]
         if group:
-            st.subheader(f"{title} ({len(group)})", anchor=name)
+            st.subheader(f"{KINDS[name]} ({len(group)})", anchor=name)
             for left, right in zip(group[::2], [*group[1::2], None], strict=False):
                 columns = st.columns(2, gap="medium")
                 for column, entry in zip(columns, (left, right), strict=True):
