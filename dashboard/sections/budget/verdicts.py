@@ -16,8 +16,8 @@ from dashboard.text import verdicts
 
 
 def show(found: pd.DataFrame) -> None:
-    """A line a method, nearest to Retrain first, a column a budget; nothing where none is
-    judged.
+    """A table a panel: a line a method, nearest to Retrain first, a column a budget; nothing where
+    none is judged.
     """
     dark = state.dark()
     away = found[(found["metric"] == DISTANCE) & (found["family"] != "reference")]
@@ -30,27 +30,19 @@ def show(found: pd.DataFrame) -> None:
     places = away[["panel", "size", "share"]].drop_duplicates().sort_values("size")
     groups = {name: places[places["panel"] == name] for name in dict.fromkeys(away["panel"])}
     order = away.groupby("title")["value"].mean().sort_values(kind="stable").index
-    rows = [
-        {
-            "title": title,
-            "cells": [
-                cells.get((title, name, size), NONE) | {"first": number == 0}
-                for name, each in groups.items()
-                for number, size in enumerate(each["size"])
-            ],
-        }
-        for title in order
-    ]
     met = {each["fate"] for each in cells.values()}
     html = assets.template("verdict_grid.html.j2").render(
         groups=[
             {
                 "title": panels.short(name),
                 "heads": [tick(*each) for each in zip(mine["size"], mine["share"], strict=True)],
+                "rows": [
+                    (title, [cells.get((title, name, size), NONE) for size in mine["size"]])
+                    for title in order
+                ],
             }
             for name, mine in groups.items()
         ],
-        rows=rows,
         key=[
             {"fate": name, "icon": icon, "color": theme.FATES[name].color(dark)}
             for name, icon in verdicts.FATES.items()
