@@ -53,5 +53,5 @@ def test_a_click_on_the_page_list_takes_the_filters_along_in_one_step(
     page.get_by_role("button", name="Reset filters").click()
     expect(page).to_have_url(re.compile("/results$"))
     page.goto(f"{demo.url}/lessons")
-    page.get_by_role("link", name="Open “Forget one class”").click()  # of this very page
+    page.get_by_role("link", name="2 · Forget one class").click()  # of this very page
     expect(page).to_have_url(re.compile("lesson=forget-one-class"))

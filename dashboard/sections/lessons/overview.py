@@ -60,14 +60,9 @@ def show_plan() -> None:
 def show_card(number: int, lesson: Lesson) -> None:
     standing = runs.standing(lesson, runs.plan_of(lesson)) if lesson.grid else "ready"
     label, icon, color = runs.STATES[standing]
-    st.markdown(f"**{number} · {lesson.title}**  \n{lesson.question}")
+    title = f"**{number} · {lesson.title}**"
+    link("lessons", title, icon=":material/arrow_forward:", lesson=lesson.id, step="1")
+    st.markdown(lesson.question)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(label, icon=icon, color=color)
         st.caption(f"{lesson.minutes} minutes, {units.count(lesson.length, 'step')}")
-    link(
-        "lessons",
-        f"Open “{lesson.title}”",
-        icon=":material/arrow_forward:",
-        lesson=lesson.id,
-        step="1",
-    )
