@@ -59,7 +59,7 @@ def write_pack(
     same bytes in every file but `pack.json`. Raises `BadFile` where a file is missing.
     """
     folder = Path(path)
-    results = store.results(keys=keys)
+    results = sorted(store.results(keys=keys), key=lambda each: to_json(each.spec))  # packs better
     fresh = folder.with_name(f"{folder.name}.new")  # an earlier pack stays until this one is whole
     shutil.rmtree(fresh, ignore_errors=True)
     kept = Artifacts(fresh / ARTIFACTS)
