@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.plan import Plan, launch, make_plan
 from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store
 from mucore.store.rows import Result

@@ -20,7 +20,8 @@ from builders import make_result, make_spec_row
 
 from mucore import catalog, cli, signals
 from mucore.errors import BadValue, UnknownName
-from mucore.runner.plan import launch, make_plan, parse_grid
+from mucore.runner.grid import parse_grid
+from mucore.runner.plan import launch, make_plan
 from mucore.store import open_store
 from mucore.store.retry import LOCK
 

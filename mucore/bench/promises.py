@@ -21,7 +21,8 @@ from mucore.bench.page import Line, bare_rate
 from mucore.errors import MucoreError
 from mucore.metrics import cost
 from mucore.metrics.accuracy import accuracy
-from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, launch, make_plan
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.plan import Plan, launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
 from mucore.store import Store, open_store

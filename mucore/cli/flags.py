@@ -13,7 +13,7 @@ from mucore.cli.base import WHOLE
 from mucore.errors import BadValue, said
 
 if TYPE_CHECKING:
-    from mucore.runner.plan import Grid
+    from mucore.runner.grid import Grid
 
 _CHANGE = re.compile(r"([^.=]+)\.([^=]+)=(.*)", re.DOTALL)
 

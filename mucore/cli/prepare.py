@@ -113,7 +113,8 @@ class _Work:
         them.
         """
         from mucore.cli.comparisons import compute
-        from mucore.runner.plan import make_plan, parse_grid
+        from mucore.runner.grid import parse_grid
+        from mucore.runner.plan import make_plan
 
         store = self.store
         plan = make_plan(parse_grid(lesson["grid"]), store, workers=len(store.workers()) + 1)

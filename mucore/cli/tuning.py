@@ -26,7 +26,7 @@ from mucore.errors import BadValue, warn
 from mucore.userfiles import paths
 
 if TYPE_CHECKING:
-    from mucore.runner.plan import Grid
+    from mucore.runner.grid import Grid
     from mucore.tuning.plan import Plan, Wish
     from mucore.tuning.search import Event
     from mucore.tuning.study import Study

@@ -7,8 +7,9 @@ from __future__ import annotations
 import threading
 
 from mucore.errors import BadValue, warn
+from mucore.runner.grid import Grid
 from mucore.runner.helpers import helpers
-from mucore.runner.plan import Grid, Plan, launch
+from mucore.runner.plan import Plan, launch
 from mucore.store import Store
 from mucore.store.rows import Comparison
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from mucore.engine import chunks
 from mucore.engine.device import resolve_device
 from mucore.runner import estimate
-from mucore.runner.plan import Plan, uploaded_files
+from mucore.runner.grid import uploaded_files
+from mucore.runner.plan import Plan
 from mucore.runner.session import check_uploaded
 from mucore.store import Store
 

@@ -23,7 +23,9 @@ from mucore import catalog, files
 from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
-from mucore.runner.plan import Grid, Plan, check_count, expand, plan_specs
+from mucore.runner.expand import expand
+from mucore.runner.grid import Grid, check_count
+from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.rows import Result

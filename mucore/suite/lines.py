@@ -16,7 +16,9 @@ from typing import Literal
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
-from mucore.runner.plan import Grid, MethodChoice, Plan, ScenarioChoice, expand, plan_specs
+from mucore.runner.expand import expand
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.rows import ENDED_WITHOUT_RESULT

@@ -24,7 +24,8 @@ from mucore.forget_sets.saved import forget_hash
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags, is_collapsed
 from mucore.outputs import Outputs, confusion
-from mucore.runner.plan import MethodChoice, expand
+from mucore.runner.expand import expand
+from mucore.runner.grid import MethodChoice
 from mucore.runs import RunSpec
 from mucore.scenarios import select
 from mucore.store.rows import Measured, Result

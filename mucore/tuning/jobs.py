@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from mucore import catalog
 from mucore.runner import job_process
+from mucore.runner.grid import Grid, parse_grid
 from mucore.runner.jobs import Pulse
-from mucore.runner.plan import Grid, parse_grid
 from mucore.store import Store
 from mucore.store.rows import Job
 from mucore.tuning.plan import FOLDER, Wish, left, revision_of, wish_of

@@ -16,7 +16,7 @@ from mucore.catalog import plugins
 from mucore.errors import BadValue, said
 from mucore.numbers import MOST
 from mucore.runner.estimate import forecast
-from mucore.runner.plan import Grid
+from mucore.runner.grid import Grid
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.tuning.study import SEEDS, Folder, Study, seeds_from

@@ -20,7 +20,8 @@ from s3 import running_s3
 from waiting import wait_for
 
 from dashboard import data
-from mucore.runner.plan import Grid, launch, make_plan, parse_grid
+from mucore.runner.grid import Grid, parse_grid
+from mucore.runner.plan import launch, make_plan
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
 from mucore.store.rows import Job

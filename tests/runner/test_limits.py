@@ -13,7 +13,7 @@ from mucore import api, cli
 from mucore.errors import BadValue
 from mucore.runner.estimate import check_fit, fit_of, machine
 from mucore.runner.estimate.memory import SURE
-from mucore.runner.plan import MOST_RUNS
+from mucore.runner.grid import MOST_RUNS
 from mucore.runs import make_recipe, make_spec
 
 TINY = ["--dataset", "digits", "--model", "mlp", "--scenario", "one_class"]

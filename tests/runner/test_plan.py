@@ -10,15 +10,9 @@ from painted import npz
 
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.estimate import WAKING
-from mucore.runner.plan import (
-    Grid,
-    MethodChoice,
-    ScenarioChoice,
-    call_off,
-    expand,
-    launch,
-    make_plan,
-)
+from mucore.runner.expand import expand
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.plan import call_off, launch, make_plan
 
 
 def grid(**changes):
@@ -177,7 +171,8 @@ def test_what_another_comparison_waits_for_goes_on(store):
 def test_planning_needs_no_torch(tmp_path):
     code = (
         "import sys\n"
-        "from mucore.runner.plan import Grid, make_plan\n"
+        "from mucore.runner.grid import Grid\n"
+        "from mucore.runner.plan import make_plan\n"
         "from mucore.store import open_store\n"
         "grid = Grid(dataset='digits', model='mlp', preset='quick', scenarios=[{'id': "
         "'one_class'}], methods=[{'id': 'ssd'}])\n"

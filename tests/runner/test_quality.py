@@ -20,7 +20,7 @@ from mucore import cli
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import forgetting_quality as fq
 from mucore.runner import quality
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runs import RunSpec
 from mucore.store import open_store
 

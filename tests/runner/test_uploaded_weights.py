@@ -20,7 +20,9 @@ from mucore import models
 from mucore.cli.commands import main
 from mucore.errors import BadFile, Refused
 from mucore.runner.execute import execute
-from mucore.runner.plan import Grid, MethodChoice, expand, launch, make_plan
+from mucore.runner.expand import expand
+from mucore.runner.grid import Grid, MethodChoice
+from mucore.runner.plan import launch, make_plan
 from mucore.runner.session import Session
 from mucore.runs import make_recipe
 from mucore.store import Store, open_store

@@ -11,7 +11,8 @@ import pytest
 from launching import small_grid
 from waiting import wait_for
 
-from mucore.runner.plan import ScenarioChoice, launch, make_plan
+from mucore.runner.grid import ScenarioChoice
+from mucore.runner.plan import launch, make_plan
 from mucore.runner.spawn import start_worker
 from mucore.runner.worker import work
 

@@ -6,7 +6,7 @@ import tuning_page
 
 from mucore import catalog
 from mucore.catalog.cards import Between
-from mucore.runner.plan import parse_grid
+from mucore.runner.grid import parse_grid
 from mucore.tuning import report
 from mucore.tuning.study import Facts, Folder, Study, Trial
 from mucore.tuning.task import tasks_of

@@ -17,7 +17,7 @@ from launching import small_grid
 from mucore import catalog, datasets
 from mucore.catalog import plugins, tuning
 from mucore.errors import BadValue, Cancelled, MucoreError
-from mucore.runner.plan import ScenarioChoice
+from mucore.runner.grid import ScenarioChoice
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, complete, make_spec
 from mucore.store import open_store

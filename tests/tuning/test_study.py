@@ -7,7 +7,7 @@ import pytest
 
 from mucore import shipped
 from mucore.errors import BadFile
-from mucore.runner.plan import parse_grid
+from mucore.runner.grid import parse_grid
 from mucore.tuning.objective import REVISION, WORST
 from mucore.tuning.study import (
     PATIENCE,

@@ -15,7 +15,8 @@ from mucore import catalog
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS
 from mucore.runner.estimate import about
-from mucore.runner.plan import Plan, launch, parse_grid
+from mucore.runner.grid import parse_grid
+from mucore.runner.plan import Plan, launch
 
 SEEDS = {
     "training_seeds": (

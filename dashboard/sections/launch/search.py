@@ -14,7 +14,7 @@ from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.runner.estimate import about, available
-from mucore.runner.plan import parse_grid
+from mucore.runner.grid import parse_grid
 from mucore.tuning import jobs
 from mucore.tuning.plan import FOLDER, TRIALS, plan, wish_of
 from mucore.tuning.study import PATIENCE

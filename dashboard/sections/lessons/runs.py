@@ -18,7 +18,8 @@ from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.runner.estimate import about
-from mucore.runner.plan import Plan, launch, parse_grid
+from mucore.runner.grid import parse_grid
+from mucore.runner.plan import Plan, launch
 
 STATES: Final[dict[str, tuple[str, str, Literal["green", "blue", "red", "gray", "orange"]]]] = {
     "ready": ("Ready", ":material/check_circle:", "green"),

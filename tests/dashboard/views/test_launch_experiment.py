@@ -8,7 +8,7 @@ from collections import Counter
 
 from pages import button, open_page
 
-from mucore.runner.plan import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runner.quality import plan_experiment
 from mucore.store import open_store
 

@@ -13,7 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import queue_data
 from mucore import api, catalog, cli
-from mucore.runner.plan import Grid, Plan, expand
+from mucore.runner.expand import expand
+from mucore.runner.grid import Grid
+from mucore.runner.plan import Plan
 from mucore.runs import FIRST
 
 METHODS = ["finetune", "salun", "fisher", "amnesiac"]  # of the last three, papers set something

@@ -36,7 +36,9 @@ from mucore import catalog
 from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.playground.scene import PRESETS
-from mucore.runner.plan import expand, make_plan, parse_grid
+from mucore.runner.expand import expand
+from mucore.runner.grid import parse_grid
+from mucore.runner.plan import make_plan
 from mucore.store import open_store, write_pack
 
 opened = partial(open_page, "lessons")

@@ -12,7 +12,7 @@ from pages import links, open_page
 
 from dashboard import queue_data
 from mucore.catalog import tuning
-from mucore.runner.plan import parse_grid
+from mucore.runner.grid import parse_grid
 from mucore.store import open_store
 from mucore.userfiles import paths
 

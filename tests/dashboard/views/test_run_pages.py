@@ -12,7 +12,7 @@ from builders import make_spec_row
 from pages import button, open_page, words_on
 from streamlit.testing.v1 import AppTest
 
-from mucore.runner.plan import parse_grid
+from mucore.runner.grid import parse_grid
 from mucore.store import open_store
 
 
