@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from mucore import analysis
 from mucore.errors import Cancelled
 from mucore.runner import job_process
-from mucore.runner.jobs import Listener, Pulse
+from mucore.runner.heartbeat import Heartbeat, Listener
 from mucore.store import Store, open_pack
 from mucore.store.rows import Job
 
@@ -93,12 +93,12 @@ def work_on(store: Store, job: Job, *, on_event: Listener | None = None) -> Job:
     return job_process.work_on(store, job, compute, on_event=on_event)
 
 
-def compute(job: Job, store: Store, pulse: Pulse) -> None:
+def compute(job: Job, store: Store, heartbeat: Heartbeat) -> None:
     """The analysis of a job, kept as a file. Raises `Cancelled`, `MucoreError`."""
 
     def progress(done: float, step: str) -> None:
-        pulse.report(step, done)
-        if pulse.cancelled():
+        heartbeat.report(step, done)
+        if heartbeat.cancelled():
             raise Cancelled
 
     pack = Path(job.spec["pack"]) if job.spec["pack"] else None

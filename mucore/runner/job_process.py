@@ -11,10 +11,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from mucore.runner.jobs import Listener, Pulse, run_job
+from mucore.runner.heartbeat import Heartbeat, Listener
+from mucore.runner.jobs import run_job
 from mucore.runner.spawn import start_process
 from mucore.store import Store
-from mucore.store.lease import process_id
+from mucore.store.heartbeat import process_id
 from mucore.store.retry import waiting
 from mucore.store.rows import Job
 
@@ -48,7 +49,7 @@ def untaken(job: Job) -> bool:
 def work_on(
     store: Store,
     job: Job,
-    compute: Callable[[Job, Store, Pulse], None],
+    compute: Callable[[Job, Store, Heartbeat], None],
     *,
     stop: threading.Event | None = None,
     on_event: Listener | None = None,
@@ -61,11 +62,11 @@ def work_on(
         while True:
             claimed = store.claim(process_id(), only=[job.key])
             if claimed is not None:
-                pulse = Pulse(store, process_id(), stop, on_event=on_event)
+                heartbeat = Heartbeat(store, process_id(), stop, on_event=on_event)
                 try:
-                    run_job(claimed, store, pulse, partial(compute, claimed, store, pulse))
+                    run_job(claimed, store, heartbeat, partial(compute, claimed, store, heartbeat))
                 finally:
-                    pulse.close()
+                    heartbeat.close()
             job = store.job(job.id)
             if job.state != "queued" or job.waits_for is None or (stop and stop.is_set()):
                 return job

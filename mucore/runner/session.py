@@ -32,7 +32,7 @@ from mucore.runner.cache import Kept
 from mucore.runs import RunSpec, refuse_task
 from mucore.scenarios import select
 from mucore.store import Store
-from mucore.store.lease import host
+from mucore.store.heartbeat import host
 from mucore.store.result_rows import setting_columns
 from mucore.store.retry import awaited
 from mucore.store.rows import Model, Result

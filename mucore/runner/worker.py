@@ -2,10 +2,10 @@
 
 While the database is locked, full or gone it waits, with what it has, and goes on by itself.
 
-It outlives the browser tab and the server. A thread of its own (jobs.py) beats while a job runs,
-carries progress out and the wish to cancel in, so that a long step never makes a living worker look
-dead. Killing a worker loses at most the run it was in; training resumes from its last checkpoint
-when the job is taken again.
+It outlives the browser tab and the server. A thread of its own (heartbeat.py) beats while a job
+runs, carries progress out and the wish to cancel in, so that a long step never makes a living
+worker look dead. Killing a worker loses at most the run it was in; training resumes from its last
+checkpoint when the job is taken again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from mucore.errors import BadValue, Cancelled, StoreError
 from mucore.files import remove_left_over
 from mucore.runner import analyses, estimate
 from mucore.runner.execute import execute
-from mucore.runner.jobs import Listener, Pulse, log, run_job
+from mucore.runner.heartbeat import Heartbeat, Listener
+from mucore.runner.jobs import log, run_job
 from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store import Store
@@ -83,7 +84,7 @@ def work(
         me = store.register_worker(
             str(session.device), torch.get_num_threads(), versions=versions, facts=facts()
         )
-        pulse = Pulse(store, me.id, stop, on_event, facts)
+        heartbeat = Heartbeat(store, me.id, stop, on_event, facts)
         idle_since, looked = time.monotonic(), -REAP_SECONDS
         try:
             while not stop.is_set():
@@ -91,7 +92,7 @@ def work(
                     store.reap()
                     looked = time.monotonic()
                 if (job := store.claim(me.id, only=only)) is not None:
-                    _run(job, store, session, pulse)
+                    _run(job, store, session, heartbeat)
                     idle_since = time.monotonic()
                     continue
                 idle = time.monotonic() - idle_since
@@ -104,16 +105,16 @@ def work(
                     return
                 stop.wait(POLL_SECONDS)
         finally:
-            pulse.close()
+            heartbeat.close()
             with contextlib.suppress(StoreError):  # else its death is found by others
                 store.remove_worker(me.id)
 
 
-def _run(job: Job, store: Store, session: Session, pulse: Pulse) -> None:
+def _run(job: Job, store: Store, session: Session, heartbeat: Heartbeat) -> None:
     if job.kind == "analysis":
-        run_job(job, store, pulse, partial(analyses.compute, job, store, pulse))
+        run_job(job, store, heartbeat, partial(analyses.compute, job, store, heartbeat))
     else:
-        run_job(job, store, pulse, partial(_execute, job, session, pulse))
+        run_job(job, store, heartbeat, partial(_execute, job, session, heartbeat))
     give_back()
 
 
@@ -149,9 +150,9 @@ def _hold(stop: threading.Event) -> Callable[[str, float], None]:
     return hold
 
 
-def _execute(job: Job, session: Session, pulse: Pulse) -> None:
+def _execute(job: Job, session: Session, heartbeat: Heartbeat) -> None:
     def report(progress: Progress) -> None:
-        pulse.report(progress.step, progress.fraction, progress.loss)
+        heartbeat.report(progress.step, progress.fraction, progress.loss)
 
     spec = RunSpec.model_validate(dict(job.spec))
     if spec.key != job.key:
@@ -159,12 +160,12 @@ def _execute(job: Job, session: Session, pulse: Pulse) -> None:
             f"This run was planned by other code than mucore {mucore.__version__}, which would "
             "compute something else. Launch the comparison again."
         )
-    session.on_checkpoint = pulse.checkpointed
+    session.on_checkpoint = heartbeat.checkpointed
     device = session.device
     fit = estimate.fit_of([spec], str(device), free_bytes(device))
     if fit is not None and (said := fit.warning()):
         log.warning(said)  # the run may have been planned where there is more
-    result = execute(spec, session, Callbacks(report, pulse.cancelled))
+    result = execute(spec, session, Callbacks(report, heartbeat.cancelled))
     for note in (*result.notes, *result.flags):
         log.info(note)
     log.info("%s after %.1f s", result.status, result.cost.get("wall_seconds") or 0.0)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from mucore.store.artifacts import Artifacts
 from mucore.store.claims import LostJob
+from mucore.store.gc import REMOVAL
 from mucore.store.guests import GuestStore
 from mucore.store.pack import open_pack, pack_provenance, write_pack
 from mucore.store.rows import ACTIVE, Comparison, Job, Measured, Result, Talk
-from mucore.store.store import REMOVAL, Store, open_store
+from mucore.store.store import Store, open_store
 from mucore.store.talks import BallotBox
 from mucore.userfiles.paths import default_home

@@ -25,7 +25,6 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
 from mucore.errors import BadValue, MucoreError, ReadOnly, StoreError, install, said
-from mucore.store.lease import Leases
 from mucore.store.retry import FULL, is_full
 from mucore.store.schema import OLDEST, SCHEMA, Time, metadata, now, store_info
 
@@ -52,7 +51,6 @@ class Database:
         self.home = home
         self.url = url
         self.read_only: str | None = None  # set: the sentence that says why nothing can be written
-        self.leases = Leases()
         address = _address(home, url)
         self.sqlite = address.get_backend_name() == "sqlite"
         self.where = (

@@ -1,7 +1,7 @@
 """The job table: runs on their way to a result, analyses of runs, and searches of settings.
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
-back to queued, or to lost when that has happened too often (claims.py); one that meets what may
+back to queued, or to lost when that has happened too often (heartbeat.py); one that meets what may
 pass (retry.py) goes back for a while. A key has at most one queued or running job (a unique
 index sees to it), so no two workers compute the same key, and a worker that has lost its job to
 another one can write nothing more for it. A person waits for an analysis, so it goes before every
@@ -19,13 +19,17 @@ from sqlalchemy.engine import Connection
 
 from mucore.errors import BadValue, UnknownName
 from mucore.runs import RunSpec
-from mucore.store import dependencies, schema
-from mucore.store.claims import Claims, job_of
+from mucore.store import schema
+from mucore.store.claims import Claims, cancelled, end_waiting_jobs, job_of
 from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState
 from mucore.store.schema import now
 
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
+_KEEP_LOG = sa.text(
+    "INSERT INTO job_log (job, text) VALUES (:job, :text) "
+    "ON CONFLICT (job) DO UPDATE SET text = excluded.text"
+)
 
 
 class Jobs(Claims):
@@ -71,11 +75,11 @@ class Jobs(Claims):
         A job that has ended stays as it is. Raises `UnknownName`.
         """
         table = schema.job
-        ways = {"queued": dependencies.cancelled(), "running": {"cancel_requested": True}}
+        ways = {"queued": cancelled(), "running": {"cancel_requested": True}}
         with self.write() as connection:
             if (way := ways.get(self._row(connection, job_id).state)) is not None:
                 connection.execute(sa.update(table).where(table.c.id == job_id).values(way))
-                dependencies.end_waiting_jobs(connection)
+                end_waiting_jobs(connection)
             return job_of(self._row(connection, job_id))
 
     def waiting_for(self, job_ids: Collection[int]) -> list[Job]:
@@ -165,6 +169,24 @@ class Jobs(Claims):
             return connection.execute(
                 sa.select(sa.func.count()).where(table.c.state.in_(ACTIVE), table.c.kind == "run")
             ).scalar_one()
+
+    def keep_log(self, job_id: int, text: str, *, worker_id: str) -> None:
+        """Keep the end of a job's log, for readers on other machines, in the place of what was kept
+        before; unless the job runs under another worker by now.
+        """
+        table = schema.job
+        ours = sa.or_(table.c.worker == worker_id, table.c.state != "running")
+        with self.write() as connection:
+            query = sa.select(table.c.id).where(table.c.id == job_id, ours)
+            if connection.execute(query).first() is not None:
+                connection.execute(_KEEP_LOG, {"job": job_id, "text": text.replace("\0", "")})
+
+    def kept_log(self, job_id: int) -> str:
+        """What `keep_log` keeps of a job; "" where that is nothing."""
+        log = schema.job_log
+        with self.read() as connection:
+            query = sa.select(log.c.text).where(log.c.job == job_id)
+            return connection.execute(query).scalar() or ""
 
     # -- inside
 

@@ -13,14 +13,13 @@ import sqlalchemy as sa
 
 import mucore
 from mucore.store import schema
-from mucore.store.database import Database
-from mucore.store.lease import process_id
+from mucore.store.heartbeat import Heartbeats, process_id
 from mucore.store.retry import patient
 from mucore.store.rows import Worker
 from mucore.store.schema import now
 
 
-class Workers(Database):
+class Workers(Heartbeats):
     """The part of the store that knows who takes jobs."""
 
     _registered: Worker | None = None  # this process

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from mucore import catalog
 from mucore.runner import job_process
 from mucore.runner.grid import Grid, parse_grid
-from mucore.runner.jobs import Pulse
+from mucore.runner.heartbeat import Heartbeat
 from mucore.store import Store
 from mucore.store.rows import Job
 from mucore.tuning.plan import FOLDER, Wish, left, revision_of, wish_of
@@ -71,21 +71,21 @@ def work_on(
     return job_process.work_on(store, job, partial(compute, device=device), stop=stop)
 
 
-def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> None:
+def compute(job: Job, store: Store, heartbeat: Heartbeat, *, device: str = "auto") -> None:
     """Search, and leave what was found in the home. Raises `Cancelled`, `MucoreError`."""
     from mucore.engine.device import resolve_device
     from mucore.tuning.together import search
 
     grid = parse_grid(job.spec["search"])
     wish, _ = wish_of(grid, **{name: job.spec[name] for name in ("trials", "seed", "cap")})
-    pulse.report("references", share(store, wish))
+    heartbeat.report("references", share(store, wish))
 
     def event(event: Event) -> None:
         study, scenario = event.study, catalog.scenario(event.task.scenario).title
         step = f"references of {scenario}"
         if study is not None:
             step = f"{catalog.method(event.method).title}, {scenario}: {len(study.trials)} trials"
-        pulse.report(step, share(store, wish))
+        heartbeat.report(step, share(store, wish))
 
     search(
         grid,
@@ -94,7 +94,7 @@ def compute(job: Job, store: Store, pulse: Pulse, *, device: str = "auto") -> No
         store.home / FOLDER,
         jobs=processes(resolve_device(device).type == "cpu"),
         device=device,
-        cancelled=pulse.cancelled,
+        cancelled=heartbeat.cancelled,
         on_event=event,
     )
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from postgres import running_server
 
-from mucore.store import Store, lease, open_store
+from mucore.store import Store, heartbeat, open_store
 
 
 @pytest.fixture(autouse=True)
 def first_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """A heartbeat that has run out need not be looked at twice."""
-    monkeypatch.setattr(lease, "RECHECK_SECONDS", 0.0)
+    monkeypatch.setattr(heartbeat, "RECHECK_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="session")

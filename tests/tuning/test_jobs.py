@@ -12,10 +12,10 @@ from launching import small_grid
 from waiting import wait_for
 
 from mucore.runner import job_process
-from mucore.runner.jobs import Pulse
+from mucore.runner.heartbeat import Heartbeat
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
-from mucore.store.lease import process_id
+from mucore.store.heartbeat import process_id
 from mucore.tuning import jobs
 from mucore.tuning.plan import FOLDER, wish_of
 from mucore.tuning.study import studies_in
@@ -46,16 +46,16 @@ def test_a_search_is_queued_once_and_taken_by_no_worker(store):
 def test_a_cancelled_one_keeps_its_trials_and_goes_on_from_there(store, monkeypatch):
     job = jobs.enqueue(store, GRID, WISH)
     share, compute = jobs.share, jobs.compute
-    pulses: list[Pulse] = []
+    heartbeats: list[Heartbeat] = []
 
-    def computed(job, store, pulse, **named):
-        pulses.append(pulse)
-        compute(job, store, pulse, **named)
+    def computed(job, store, heartbeat, **named):
+        heartbeats.append(heartbeat)
+        compute(job, store, heartbeat, **named)
 
     def cancelled(store, wish):
         if (part := share(store, wish)) > 0:
             store.cancel(job.id)
-            wait_for(pulses[0].cancelled)
+            wait_for(heartbeats[0].cancelled)
         return part
 
     monkeypatch.setattr(jobs, "compute", computed)

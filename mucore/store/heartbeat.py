@@ -1,0 +1,197 @@
+"""Heartbeats: how a worker says that it lives, when it counts as dead, and what becomes of its job
+then.
+
+It counts as dead when its process has ended on this machine, or when its heartbeat is older than
+`GRACE_SECONDS` by the database's clock and has stood still for `RECHECK_SECONDS` while somebody
+looked. The thread that beats is in mucore/runner/heartbeat.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import socket
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from mucore.store import schema
+from mucore.store.claims import (
+    Claims,
+    cancelled,
+    change,
+    done,
+    end_waiting_jobs,
+    job_of,
+    owned,
+    requeued,
+)
+from mucore.store.retry import patient
+from mucore.store.rows import Job
+from mucore.store.schema import now
+
+# How long a worker may be silent before somebody else may have its job. It beats every two
+# seconds; the rest is for locks, networks and machines that pause.
+GRACE_SECONDS = 60.0
+# How long a heartbeat that has run out must stand still while somebody looks: after a machine
+# slept, or a server was down, all of them are old until their workers have beaten again.
+RECHECK_SECONDS = 10.0
+# How far two readings of a process's start may lie apart (the kernel counts in clock ticks since
+# boot).
+_SAME_START_SECONDS = 2.0
+# A job is given up when so many workers in a row have died at it before a new checkpoint.
+MOST_ATTEMPTS = 3
+
+
+class Heartbeats(Claims):
+    """The part of the store that knows which worker lives."""
+
+    def __init__(self, home: Path, url: str | None = None):
+        super().__init__(home, url)
+        self.leases = Leases()
+
+    def beat(
+        self,
+        job_id: int,
+        worker_id: str,
+        *,
+        progress: float | None = None,
+        step: str | None = None,
+        losses: Sequence[float] | None = None,
+        checkpoint: bool = False,
+    ) -> bool:
+        """Write a heartbeat and what is given; return whether somebody asked for the end.
+        `checkpoint`: there is a new one, so deaths until now count no more.
+
+        Raises `LostJob` if the job is no longer this worker's: stop, and store nothing.
+        """
+        values = {
+            "progress": progress,
+            "step": step,
+            "losses": losses,
+            "attempts": 0 if checkpoint else None,
+        }
+        with self.write() as connection:
+            row = owned(connection, job_id, worker_id)
+            values["heartbeat"] = self.time(connection)
+            change(connection, job_id, {k: v for k, v in values.items() if v is not None})
+        return bool(row.cancel_requested)
+
+    @patient
+    def reap(self) -> list[Job]:
+        """Find running jobs whose worker is dead, or silent for too long, and return them as they
+        are now.
+
+        One whose result was written before the worker died is done, one that was asked to end is
+        cancelled. The others go back to queued, or are lost after `MOST_ATTEMPTS` deaths. A
+        read-only store leaves them to the others.
+        """
+        if self.read_only:
+            return []
+        table = schema.job
+        known = sa.select(table.c.id, table.c.worker, table.c.heartbeat)
+        running = known.where(table.c.state == "running")
+        with self.read() as connection:
+            time = self.time(connection)
+            dead = [
+                row
+                for row in connection.execute(running)
+                if self.leases.expired(f"job {row.id}", row.worker or "", row.heartbeat, time)
+            ]
+        if not dead:
+            return []
+        with self.write() as connection:
+            still = set(connection.execute(running).all()).intersection(dead)
+            mine = sa.select(table).where(table.c.id.in_([row.id for row in still]))
+            for row in connection.execute(mine).all():
+                change(connection, row.id, _without_worker(connection, row))
+            end_waiting_jobs(connection)
+            rows = connection.execute(mine.order_by(table.c.id)).all()
+        return [job_of(row) for row in rows]
+
+
+class Leases:
+    """Which heartbeats have run out, by the database's clock and a second look."""
+
+    def __init__(self) -> None:
+        self._stale: dict[tuple[str, datetime], float] = {}
+
+    def expired(
+        self, holder: str, worker_id: str, heartbeat: datetime | None, now: datetime
+    ) -> bool:
+        """Whether the worker that wrote this heartbeat for `holder` (a job, itself) has ended,
+        hangs or was stopped. `now` is the time of the database.
+        """
+        if heartbeat is None or process_lives(worker_id) is False:
+            return True
+        if (now - heartbeat).total_seconds() < GRACE_SECONDS:
+            return False
+        moment = time.monotonic()
+        return moment - self._stale.setdefault((holder, heartbeat), moment) >= RECHECK_SECONDS
+
+
+def _without_worker(connection: Connection, row: Any) -> dict[str, Any]:
+    """What becomes of a running job whose worker is gone."""
+    result = schema.result
+    stored = sa.select(result.c.key).where(result.c.key == row.key)
+    if connection.execute(stored).first() is not None:
+        return done()
+    if row.cancel_requested:
+        return cancelled()
+    attempts = row.attempts + 1
+    if attempts < MOST_ATTEMPTS:
+        return requeued() | {"attempts": attempts}
+    return {
+        "attempts": attempts,
+        "state": "lost",
+        "finished": now(),
+        "error": f"The worker died {attempts} times while it ran this job, the last time in "
+        f"“{row.step}”. Its log may say why; too little memory is the most frequent cause.",
+    }
+
+
+def process_id() -> str:
+    """The id that this process takes jobs under; `process_lives` knows from it whether it still
+    lives.
+    """
+    return f"{host()}-{os.getpid()}-{psutil.Process().create_time():.2f}"
+
+
+@functools.cache
+def host() -> str:
+    """The name of this machine, made unique by its boot and process-number space: two containers
+    may share a host name.
+    """
+    # Linux only
+    boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+    identity = boot.read_text() if boot.exists() else ""
+    if namespace.exists():
+        identity += str(namespace.stat().st_ino)
+    return f"{socket.gethostname()}.{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
+
+
+def process_lives(worker_id: str) -> bool | None:
+    """What this machine's process table says: a zombie is dead, and so is a process that merely
+    reuses the number. None for a process of another machine.
+    """
+    where, _, rest = worker_id.partition(f"{host()}-")
+    if where or not rest:
+        return None
+    pid, _, created = rest.partition("-")
+    try:
+        process = psutil.Process(int(pid))
+        return (
+            process.status() != psutil.STATUS_ZOMBIE
+            and abs(process.create_time() - float(created)) < _SAME_START_SECONDS
+        )
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:  # somebody else's process, but it exists
+        return True
