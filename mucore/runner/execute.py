@@ -32,8 +32,10 @@ from mucore.runner.evaluate import (
     outputs_of,
     stored_retrained,
 )
+from mucore.runner.forget_set import ForgetSet
 from mucore.runner.method import apply, classifier, finite, not_confined
-from mucore.runner.session import ForgetSet, Session, Trained
+from mucore.runner.models import Trained
+from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
 from mucore.runs import RunSpec
 from mucore.store.rows import Measured, Model, Result

@@ -8,8 +8,8 @@ from mucore.engine import chunks
 from mucore.engine.device import resolve_device
 from mucore.runner import estimate
 from mucore.runner.grid import uploaded_files
+from mucore.runner.models import check_uploaded
 from mucore.runner.plan import Plan
-from mucore.runner.session import check_uploaded
 from mucore.store import Store
 
 

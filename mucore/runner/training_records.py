@@ -19,7 +19,8 @@ from mucore.engine.data import Samples
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run, state_bytes
 from mucore.metrics.accuracy import accuracy
 from mucore.metrics.cost import taken
-from mucore.runner.session import ForgetSet, Session
+from mucore.runner.forget_set import ForgetSet
+from mucore.runner.session import Session
 from mucore.runs import RunSpec, complete
 from mucore.store.rows import Model
 from mucore.training import records

@@ -24,7 +24,8 @@ from mucore.outputs import SplitOutputs, cross_entropy, softmax
 from mucore.rng import numpy_rng
 from mucore.runner.estimate.memory import weights_of
 from mucore.runner.execute import model_of, unlearn
-from mucore.runner.session import ForgetSet, Session
+from mucore.runner.forget_set import ForgetSet
+from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
 from mucore.runs import RunSpec
 from mucore.store.retry import awaited

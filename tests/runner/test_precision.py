@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from launching import digits, small_grid
 
-from mucore.runner import session as sessions
+from mucore.runner import device_data
 from mucore.runner.execute import execute
 from mucore.runner.plan import make_plan
 from mucore.runner.session import Session
@@ -57,9 +57,9 @@ def test_stored_runs_of_one_precision_are_no_results_of_another(store):
 def test_auto_is_decided_by_the_first_that_is_trained(store, monkeypatch):
     """Two machines, one of which multiplies bf16, work on one store."""
     chosen, first, second = "fp32", "fp32", "bf16"
-    resolve = sessions.resolve_precision
+    resolve = device_data.resolve_precision
     monkeypatch.setattr(
-        sessions,
+        device_data,
         "resolve_precision",
         lambda name, device: chosen if name == "auto" else resolve(name, device),
     )
