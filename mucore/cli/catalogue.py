@@ -73,13 +73,13 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     """Try your own method on two toy problems, and say of each rule whether it is kept and how to
     mend it.
     """
-    from mucore.runner import children, contract_check
+    from mucore.runner import child, contract_check
 
     if not os.path.isfile(file):  # a pipe or a device may never end
         raise BadFile(f"There is no file at {file}. Name the file of a method.")
     checks: list[dict[str, Any]] = []
     contract_check.trial(
-        file, children.limits(), on_line=checks.append, on_print=partial(print, file=sys.stderr)
+        file, child.limits(), on_line=checks.append, on_print=partial(print, file=sys.stderr)
     )
     if as_json:
         print(to_json(checks, indent=2))

@@ -10,8 +10,8 @@ from typing import Any
 
 from mucore.catalog import plugins
 from mucore.errors import MethodFailed
-from mucore.runner import children
-from mucore.runner.children import Limits
+from mucore.runner import child
+from mucore.runner.child import Limits
 from mucore.userfiles import doors
 
 LIVES = "it comes to an end, and its process lives on"
@@ -28,14 +28,14 @@ def trial(
     replaces: Path | None = None,
 ) -> None:
     """Try the method in `file`; each rule comes to `on_line` once it is decided. `asked` and
-    `on_print` are those of `children.run`; the name of the method that `replaces` holds is free.
+    `on_print` are those of `child.run`; the name of the method that `replaces` holds is free.
     """
-    with children.folder() as folder:
+    with child.folder() as folder:
         for what, path in {"path": file, "replaces": replaces}.items():
             if path is not None:
                 (folder / what).write_text(str(path.absolute()), encoding="utf-8")
         try:
-            children.run(
+            child.run(
                 "mucore.testing.contract:inside",
                 folder,
                 limits,
@@ -61,7 +61,7 @@ def trial_of_text(
     bring code.
     """
     doors.check_code()
-    with children.folder() as folder:
+    with child.folder() as folder:
         path = folder / f"{name}.py"
         path.write_bytes(text.encode(errors="replace"))  # `methods.keep` refuses what is no text
 

@@ -24,7 +24,7 @@ from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import DOWNSTREAM
-from mucore.runner import children, isolated
+from mucore.runner import child, own_method
 from mucore.runner.evaluate import (
     gradient_norms_of,
     metric_inputs,
@@ -204,7 +204,7 @@ def unlearn(
     """
     own = methods.own(spec.method, spec.method_hash) is not None
     if own and run.observer is None:  # a replay has a process of its own already
-        model = isolated.apply(spec, original, data, run, children.limits(retrain_seconds))
+        model = own_method.apply(spec, original, data, run, child.limits(retrain_seconds))
     else:
         model = apply(spec, original, data, run)
     if spec.scope == "classifier" and _moved_elsewhere(model, original):

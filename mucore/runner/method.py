@@ -1,5 +1,5 @@
 """A method at work: on a copy of the original, under the clock; in this process, or in that of
-`isolated`.
+`own_method`.
 """
 
 from __future__ import annotations

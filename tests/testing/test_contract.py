@@ -12,7 +12,7 @@ import pytest
 
 from mucore import cli
 from mucore.catalog import plugins
-from mucore.runner import children
+from mucore.runner import child
 from mucore.testing import contract
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -209,12 +209,12 @@ def test_json_and_exit_codes(tmp_path, capsys):
     "body, words",
     [
         ("import sys; sys.exit(0)", "SystemExit: 0 (tried.py, line 18)"),
-        ("while True: pass", children.SECONDS),
+        ("while True: pass", child.SECONDS),
     ],
     ids=["leaves", "never ends"],
 )
 def test_one_that_ends_its_process_breaks_a_rule(tmp_path, monkeypatch, capsys, body, words):
-    monkeypatch.setenv(children.SECONDS, "5" if words == children.SECONDS else "60")
+    monkeypatch.setenv(child.SECONDS, "5" if words == child.SECONDS else "60")
     assert cli.main(["check", str(write(tmp_path, body)), "--json"]) == 1
     *kept, last = json.loads(capsys.readouterr().out)
     assert len(kept) == 4 and all(check["passed"] for check in kept)

@@ -12,7 +12,7 @@ from mucore import catalog
 from mucore import methods as core
 from mucore.catalog import plugins
 from mucore.errors import BadFile, BadValue, MucoreError, ReadOnly
-from mucore.runner import children, contract_check
+from mucore.runner import child, contract_check
 from mucore.userfiles import doors, methods
 
 
@@ -108,7 +108,7 @@ def test_code_comes_in_by_a_door_of_its_own(spoilt, home, monkeypatch):
     else:
         doors.guard(lambda: "", lambda: "No code here.")
     started = []
-    monkeypatch.setattr(children, "run", lambda *_, **__: started.append(1))
+    monkeypatch.setattr(child, "run", lambda *_, **__: started.append(1))
     for way in (
         lambda: methods.read(code()),
         lambda: methods.keep(code("other")),
@@ -126,18 +126,18 @@ def test_code_comes_in_by_a_door_of_its_own(spoilt, home, monkeypatch):
 
 
 def test_limits_follow_retrain_and_settings(monkeypatch):
-    monkeypatch.setenv(children.GIGABYTES, "2")
-    assert children.limits(10.0) == children.Limits(seconds=600.0, memory=2e9)
-    assert children.limits(100.0).seconds == 2000.0
-    monkeypatch.setenv(children.SECONDS, "soon")
-    with pytest.raises(BadValue, match=children.SECONDS):
-        children.limits()
+    monkeypatch.setenv(child.GIGABYTES, "2")
+    assert child.limits(10.0) == child.Limits(seconds=600.0, memory=2e9)
+    assert child.limits(100.0).seconds == 2000.0
+    monkeypatch.setenv(child.SECONDS, "soon")
+    with pytest.raises(BadValue, match=child.SECONDS):
+        child.limits()
 
 
-LIMITS = children.Limits(seconds=120.0, memory=8e9)
+LIMITS = child.Limits(seconds=120.0, memory=8e9)
 
 
-def tried(text: str, name: str = "mine", limits: children.Limits = LIMITS) -> list[dict]:
+def tried(text: str, name: str = "mine", limits: child.Limits = LIMITS) -> list[dict]:
     lines: list[dict] = []
     contract_check.trial_of_text(text, name, limits, on_line=lines.append)
     return lines

@@ -17,7 +17,7 @@ from dashboard.widgets import header, messages
 from dashboard.widgets.code_editor import editor
 from dashboard.widgets.markdown import escape
 from mucore.errors import BadFile, MucoreError
-from mucore.runner import children, contract_check
+from mucore.runner import child, contract_check
 from mucore.store.rows import ACTIVE
 from mucore.userfiles import methods
 
@@ -138,7 +138,7 @@ def _check(text: str) -> None:
             contract_check.trial_of_text(
                 text,
                 _name(text),
-                children.limits(),
+                child.limits(),
                 on_line=on_line,
                 on_print=printed.append,
                 asked=asked,

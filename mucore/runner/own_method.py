@@ -26,8 +26,8 @@ from mucore.engine import ensemble
 from mucore.engine.data import Images, Samples, StreamedImages, TensorImages, UnlearningData
 from mucore.engine.memory import keep_freed
 from mucore.engine.run import Progress, Run
-from mucore.runner import children
-from mucore.runner.children import Limits, Say, log
+from mucore.runner import child
+from mucore.runner.child import Limits, Say, log
 from mucore.runner.method import apply as apply_here
 from mucore.runner.method import kept_form
 from mucore.runs import RunSpec
@@ -55,11 +55,11 @@ def apply(
         step, fraction, loss, epoch = message["progress"]
         run.progress(step, fraction, loss=loss, epoch=epoch, force=True)
 
-    with children.folder() as folder:
+    with child.folder() as folder:
         _write(folder / "request", _request(spec, original, data, run))
         run.progress(f"starting {spec.method}", 0.0, force=True)  # it takes seconds
-        children.run(
-            "mucore.runner.isolated:inside",
+        child.run(
+            "mucore.runner.own_method:inside",
             folder,
             limits,
             who=spec.method,
