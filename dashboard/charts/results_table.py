@@ -15,7 +15,7 @@ from typing import Any
 
 from dashboard import assets, theme
 from dashboard.frames import DISTANCE, FAMILY, USUAL, VERDICT, Column, ResultsTable, Row, cell_text
-from dashboard.frames.table import NOISE, noise_text, shades
+from dashboard.frames.results import NOISE, noise_text, shades
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, THIN, settings_text

@@ -7,19 +7,7 @@ exist only in the text that `number` and `cell_text` make.
 """
 
 from dashboard.frames.answer import nearest_sentence, suspicious
-from dashboard.frames.rows import (
-    Cell,
-    Estimate,
-    Row,
-    apart,
-    half_width,
-    metric_rows,
-    nearest_first,
-    noise,
-    row_id,
-)
-from dashboard.frames.settings import method_settings, settings_frame, setups
-from dashboard.frames.table import (
+from dashboard.frames.results import (
     DISTANCE,
     DISTANCE_MEANING,
     FAMILY,
@@ -36,6 +24,18 @@ from dashboard.frames.table import (
     verdict_text,
     with_paper,
 )
+from dashboard.frames.rows import (
+    Cell,
+    Estimate,
+    Row,
+    apart,
+    half_width,
+    metric_rows,
+    nearest_first,
+    noise,
+    row_id,
+)
+from dashboard.frames.settings import method_settings, settings_frame, setups
 
 __all__ = [
     "DISTANCE",

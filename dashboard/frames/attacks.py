@@ -7,8 +7,8 @@ from typing import Final
 
 import pandas as pd
 
+from dashboard.frames.results import by_verdict
 from dashboard.frames.rows import Row, metric_rows
-from dashboard.frames.table import by_verdict
 from mucore import catalog
 from mucore.verdicts import Judged
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import pandas as pd
 
+from dashboard.frames.results import verdict_text
 from dashboard.frames.rows import Row
-from dashboard.frames.table import verdict_text
 from dashboard.text.labels import number
 from mucore.metrics.membership import ATTACKS
 

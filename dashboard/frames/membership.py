@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from dashboard.frames.results import verdict_text
 from dashboard.frames.rows import Row
-from dashboard.frames.table import verdict_text
 from dashboard.text.labels import number
 from mucore.errors import BadValue
 from mucore.metrics import membership

@@ -1,5 +1,5 @@
 """The table, the printed one beside it, and its downloads. Its columns: `columns` of
-`dashboard/frames/table.py`.
+`dashboard/frames/results.py`.
 """
 
 from __future__ import annotations

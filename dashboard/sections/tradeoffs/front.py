@@ -9,7 +9,7 @@ from dashboard import data, frames, state
 from dashboard.charts import trade_offs
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.frames.budget import launch_query
-from dashboard.frames.table import DISTANCE_MEANING
+from dashboard.frames.results import DISTANCE_MEANING
 from dashboard.frames.tradeoffs import Front
 from dashboard.sections.tradeoffs import goals
 from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer
