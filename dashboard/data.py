@@ -31,7 +31,7 @@ from mucore.metrics.membership import ATTACKS
 from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs
-from mucore.runs import Recipe, RunSpec
+from mucore.runs import REFERENCES, Recipe, RunSpec
 from mucore.statistics.runs import SETTING
 from mucore.store import (
     BallotBox,
@@ -52,7 +52,6 @@ from mucore.verdicts import Judged, Run, Word, judge, looked_at, run_of
 DEMO = shipped.DATA / "demo"
 DRAW = shipped.DATA / "draw"  # a few networks to draw for (scripts/make_draw.py)
 Settings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # data sets, models, scenarios
-REFERENCES = ("original", "retrain")
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -8,10 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from mucore import catalog
-from mucore.runs import make_recipe
+from mucore.runs import REFERENCES, make_recipe
 from mucore.store import open_pack
 from mucore.store.rows import Result
-from mucore.suite.lines import REFERENCES
 from mucore.suite.scores import scores_of
 from mucore.verdicts import judge
 

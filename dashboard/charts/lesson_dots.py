@@ -12,10 +12,11 @@ import plotly.graph_objects as go
 from dashboard.charts import dots
 from dashboard.charts.dots import Line, Mark, Panel
 from dashboard.lessons.records import Figure
-from dashboard.lessons.results import KNN, REFERENCES, Entry, LessonResults
+from dashboard.lessons.results import KNN, Entry, LessonResults
 from dashboard.text import verdicts
 from mucore import catalog
 from mucore.metrics.sanity import GUESS
+from mucore.runs import REFERENCES
 
 # What a panel says on top, where the card's title is too long for it.
 HEADS = {

@@ -10,7 +10,8 @@ from dashboard import theme
 from dashboard.charts import scatter
 from dashboard.charts.parts import noise
 from dashboard.charts.scatter import Axis, Dot
-from dashboard.lessons.results import REFERENCES, LessonResults
+from dashboard.lessons.results import LessonResults
+from mucore.runs import REFERENCES
 
 ACROSS = Axis(title="CKA to the original: 1 is unchanged", low=-0.04, high=1.06)
 UP = Axis(title="CKA to Retrain: 1 is ideal", low=-0.04, high=1.06)

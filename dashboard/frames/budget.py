@@ -17,6 +17,7 @@ from dashboard.frames.tradeoffs.measures import measure
 from dashboard.text import units, verdicts
 from dashboard.text.labels import THIN, method_names, nearest_preset, number, short_id
 from mucore import catalog
+from mucore.runs import REFERENCES
 from mucore.runs.run import scenario_revision
 from mucore.verdicts import Judged
 
@@ -60,7 +61,7 @@ def grown(summaries: pd.DataFrame) -> list[pd.DataFrame]:
     """Of every scenario and forget set the methods' runs that are part of a line of two sizes or
     more.
     """
-    methods = summaries[~summaries["method"].isin(["original", "retrain"])]
+    methods = summaries[~summaries["method"].isin(REFERENCES)]
     made = []
     for _, mine in methods.groupby("scenario"):
         for group in _sets(mine):
@@ -174,19 +175,19 @@ def alike(summaries: pd.DataFrame) -> pd.DataFrame:
     sizes do; and the methods that have two sizes at least, if there are any, since the others are
     points of another comparison. References stay at these sizes.
     """
-    methods = ~summaries["method"].isin(["original", "retrain"])
+    methods = ~summaries["method"].isin(REFERENCES)
     if methods.any():
         there = summaries["forget_count"].isin(summaries.loc[methods, "forget_count"])
         summaries = summaries if there.all() else summaries[there]
-    mine = summaries[~summaries["method"].isin(["original", "retrain"])]
+    mine = summaries[~summaries["method"].isin(REFERENCES)]
     seeds = [set(group["training_seed"]) for _, group in mine.groupby("forget_count")]
     if len(seeds) < 2:
         return summaries
     if shared := set.intersection(*seeds):
         summaries = summaries[summaries["training_seed"].isin(shared)]
     sizes = summaries.groupby(lines(summaries))["forget_count"].transform("nunique")
-    kept = summaries[(sizes > 1) | summaries["method"].isin(["original", "retrain"])]
-    return summaries if set(kept["method"]) <= {"original", "retrain"} else kept
+    kept = summaries[(sizes > 1) | summaries["method"].isin(REFERENCES)]
+    return summaries if set(kept["method"]) <= {*REFERENCES} else kept
 
 
 def share(parameters: Sequence[str] | pd.Series) -> str:
@@ -282,7 +283,7 @@ def launch_query(summaries: pd.DataFrame, budgets: Sequence[float]) -> dict[str,
         "scenarios": scenario.id,
     }
     query |= {"path": path} if path else {}
-    methods = summaries[~summaries["method"].isin(["original", "retrain"])]
+    methods = summaries[~summaries["method"].isin(REFERENCES)]
     for axis, runs in (
         ("training_seed", summaries),
         ("unlearning_seed", methods),  # references are not unlearned and always have 0

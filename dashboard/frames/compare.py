@@ -27,7 +27,7 @@ from dashboard.text.labels import (
     scenario_title,
 )
 from mucore.outputs import DOWNSTREAM, Outputs, probabilities, task_of
-from mucore.runs import variants
+from mucore.runs import REFERENCES, variants
 from mucore.runs.variants import Variant
 from mucore.statistics import SETTING
 from mucore.verdicts import Judged
@@ -133,11 +133,9 @@ def usual_keys(runs: pd.DataFrame, near: Sequence[str]) -> list[str]:
         ["method", "parameters"]
     )
     references = [
-        key
-        for name in ("original", "retrain")
-        for key in mine.loc[mine["method"] == name, "key"].head(1)
+        key for name in REFERENCES for key in mine.loc[mine["method"] == name, "key"].head(1)
     ]
-    methods = mine[~mine["method"].isin(["original", "retrain"])]
+    methods = mine[~mine["method"].isin(REFERENCES)]
     places = {key: place for place, key in enumerate(near)}
     away = methods.assign(place=methods["key"].map(places)).sort_values("place", kind="stable")
     return [*references, *away.drop_duplicates("method")["key"].head(NEAREST)]

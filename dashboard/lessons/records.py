@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from dashboard.lessons.results import KNN, REFERENCES, LessonResults
+from dashboard.lessons.results import KNN, LessonResults
+from mucore.runs import REFERENCES
 
 
 @dataclass(frozen=True, kw_only=True)

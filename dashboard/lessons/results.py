@@ -18,12 +18,11 @@ from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.metrics.representation import NEIGHBOURS, knn_accuracy
 from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
-from mucore.runs import RunSpec
+from mucore.runs import REFERENCES, RunSpec
 from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 from mucore.verdicts import Verdict, judge
 
-REFERENCES = ("original", "retrain")
 # `neighbours_say`, among the values, and what one test image adds to it; no metrics of the
 # catalogue, whose k-NN accuracy is of other data sets
 KNN, KNN_IMAGE = "knn_forgotten", "knn_image"

@@ -16,6 +16,7 @@ from dashboard.widgets import figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape, metric_help
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
+from mucore.runs import REFERENCES
 
 QUESTION = "Which method repairs a model trained on poisoned data?"
 SCENARIOS = ("label_flip", "backdoor")
@@ -50,7 +51,7 @@ def page() -> None:
     scenario = str(runs.iloc[0]["scenario"])
     with top:
         header.header(catalog.scenario(scenario).question, how_to_read(runs, scenario), source)
-    methods = runs[~runs["method"].isin(data.REFERENCES)]
+    methods = runs[~runs["method"].isin(REFERENCES)]
     if messages.none_chosen(runs, **budget_frames.launch_query(runs, ())):
         return
     answer = st.container()

@@ -17,6 +17,7 @@ from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore import unforeseen
 from mucore.errors import MucoreError
+from mucore.runs import REFERENCES
 
 LAPTOP = "A small comparison takes a few minutes on a laptop."
 
@@ -62,7 +63,7 @@ def none_finished(question: str = "", source: data.Source | None = None) -> None
 
 def none_chosen(runs: pd.DataFrame, **query: str | list[str]) -> bool:
     """Whether `runs` are references alone; says so, with a link to Launch that fills in `query`."""
-    if not runs["method"].isin(["original", "retrain"]).all():
+    if not runs["method"].isin(REFERENCES).all():
         return False
     way_out = (
         "Tick one under Methods, or launch one." if access.presents() else "Tick one under Methods."

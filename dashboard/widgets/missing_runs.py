@@ -15,6 +15,7 @@ from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.runner.estimate import about
 from mucore.runner.plan import launch
+from mucore.runs import REFERENCES
 from mucore.store.rows import ACTIVE
 from mucore.verdicts import Judged
 
@@ -30,7 +31,7 @@ def offer(judged: Judged, lines: pd.DataFrame) -> None:
         missing_seeds(judged, judged.verdict.needed)
     first = data.result(judged.keys[0])
     runs = lines[lines.index.isin(judged.keys)].rename_axis("key").reset_index()
-    if judged.method in data.REFERENCES or runs.empty or data.source().demo:
+    if judged.method in REFERENCES or runs.empty or data.source().demo:
         return
     # Launch has no field for what went before a later request
     if first is not None and not first.spec.get("after"):

@@ -11,6 +11,7 @@ from dashboard import data
 from dashboard.text import labels
 from dashboard.text.presets import OWN, has_values, presets
 from mucore.catalog import tuning
+from mucore.runs import REFERENCES
 from mucore.statistics.runs import SETTING
 
 ALL = "all"
@@ -51,7 +52,7 @@ def _is_tuned(
 
 def settings_of(runs: pd.DataFrame) -> list[str]:
     """What a reader can choose of presets: nothing where there is but one."""
-    used = set(presets(runs[~runs["method"].isin(["original", "retrain"])]))
+    used = set(presets(runs[~runs["method"].isin(REFERENCES)]))
     options = [name for name in SETTINGS if name in used]
     return [ALL, *options] if len(options) > 1 else []
 

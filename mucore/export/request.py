@@ -19,7 +19,7 @@ from mucore.export import tables
 from mucore.forget_sets import identity, persons
 from mucore.metrics import membership
 from mucore.outputs import Outputs, probabilities
-from mucore.runs import Recipe
+from mucore.runs import REFERENCES, Recipe
 from mucore.runs.run import REVISION
 from mucore.store import Store
 from mucore.store.results import Filters
@@ -27,7 +27,6 @@ from mucore.store.rows import Result
 from mucore.userfiles import datasets
 from mucore.verdicts import Judged
 
-REFERENCES: Final = ("original", "retrain")
 ATTACKED: Final = 3  # methods whose attacks are shown: those nearest to Retrain
 ADVICE: Final = (
     "For this request, retrain without the samples. SISA, trained from the start, makes later "

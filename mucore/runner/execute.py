@@ -37,7 +37,7 @@ from mucore.runner.method import apply, classifier, finite, not_confined
 from mucore.runner.models import Trained
 from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
-from mucore.runs import RunSpec
+from mucore.runs import REFERENCES, RunSpec
 from mucore.store.rows import Measured, Model, Result
 
 
@@ -297,7 +297,7 @@ def _of_a_reference(spec: RunSpec, session: Session, record: Model) -> list[str]
     """A flag of a method whose weights are a reference's bit by bit; a status says why they may
     be.
     """
-    if spec.scenario is None or spec.method in ("original", "retrain") or record.status != "ok":
+    if spec.scenario is None or spec.method in REFERENCES or record.status != "ok":
         return []
     references = {"Retrain": spec.retrained(), "the original": spec.original()}
     found = {name: session.store.get_model(each.model_key) for name, each in references.items()}

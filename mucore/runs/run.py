@@ -30,6 +30,9 @@ FILE_VERSION = "file_version"
 # of `scenario_parameters`, beside the parameters: the revision of the scenario's card from 2 on
 REVISION = "revision"
 
+# the methods that all others are measured against
+REFERENCES = ("original", "retrain")
+
 Scope = Literal["all", "classifier"]
 Seed = Annotated[int, Field(ge=0, le=MOST)]
 
@@ -177,7 +180,7 @@ class RunSpec(BaseModel):
         """Whether no earlier result has a part in this one: of a first request, and of the
         references in any.
         """
-        return self.after is None or self.method in ("original", "retrain")
+        return self.after is None or self.method in REFERENCES
 
     @property
     def tuning_task(self) -> TuningTask:

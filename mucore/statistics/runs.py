@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from mucore import catalog
-from mucore.runs import variants
+from mucore.runs import REFERENCES, variants
 from mucore.runs.run import REVISION
 from mucore.runs.variants import Variant
 
@@ -135,7 +135,7 @@ def beside_methods(runs: pd.DataFrame) -> np.ndarray:
     the `setting` ran on, or all where none did: no gap then compares different seeds.
     """
     where = pd.MultiIndex.from_frame(runs[["setting", "training_seed"]])
-    reference = runs["method"].isin(["original", "retrain"]).to_numpy()
+    reference = runs["method"].isin(REFERENCES).to_numpy()
     alone = ~runs["setting"].isin(runs["setting"][~reference]).to_numpy()
     return ~reference | where.isin(where[~reference]) | alone
 

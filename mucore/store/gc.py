@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import sqlalchemy as sa
 
 from mucore.errors import BadValue
+from mucore.runs import REFERENCES
 from mucore.store import schema
 from mucore.store.artifacts import YOUNG_SECONDS, Artifacts
 from mucore.store.jobs import Jobs
@@ -21,7 +22,6 @@ from mucore.store.rows import ACTIVE
 from mucore.store.storage import Folder
 
 Policy = Literal["all", "outputs", "numbers"]
-REFERENCES = ("original", "retrain")
 # Each kind of files, or folder, in the home with what may be removed of it, and how.
 REMOVAL: Mapping[str, str] = {
     "weights": "`gc --keep outputs` removes those of unlearned models, `--keep numbers` all.",

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from mucore.errors import BadFile
+from mucore.runs import REFERENCES
 from mucore.statistics.significance import Interval, Ranking, average_ranks, t_interval
 from mucore.store import Store
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, Task, check
-from mucore.suite.lines import REFERENCES, methods_of, runs_of
+from mucore.suite.lines import methods_of, runs_of
 from mucore.suite.pack import Pack, TunedSetting, pack_of, place_of
 from mucore.suite.scores import noise, scores_of, values_of
 from mucore.tuning.plan import SLACK

@@ -19,12 +19,11 @@ from mucore.errors import BadValue, MucoreError
 from mucore.runner.expand import expand
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runner.plan import Plan, plan_specs
-from mucore.runs import RunSpec
+from mucore.runs import REFERENCES, RunSpec
 from mucore.store import Store
 from mucore.store.rows import ENDED_WITHOUT_RESULT
 from mucore.suite.description import Suite, Task, check
 
-REFERENCES = ("original", "retrain")
 Kind = Literal["refused", "untuned", "failed", "not run"]
 UNTUNED = "No search for tuned settings has found any for it under this task."
 

@@ -25,12 +25,12 @@ from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.files import whole_file
 from mucore.outputs import Outputs
-from mucore.runs import RunSpec
+from mucore.runs import REFERENCES, RunSpec
 from mucore.store import Store, open_pack, pack_provenance, write_pack
 from mucore.store.pack import ARTIFACTS
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, division, same_suite
-from mucore.suite.lines import REFERENCES, Missing, TaskRuns, check_result, failures, not_there
+from mucore.suite.lines import Missing, TaskRuns, check_result, failures, not_there
 
 FILE = re.compile(
     r"pack\.json|comparisons\.jsonl|results/\w[\w-]*\.jsonl\.gz"

@@ -26,10 +26,10 @@ from mucore.metrics.sanity import blind_attacks, cautions, flags, is_collapsed
 from mucore.outputs import Outputs, confusion
 from mucore.runner.expand import expand
 from mucore.runner.grid import MethodChoice
-from mucore.runs import RunSpec
+from mucore.runs import REFERENCES, RunSpec
 from mucore.scenarios import select
 from mucore.store.rows import Measured, Result
-from mucore.suite.lines import REFERENCES, grid_of
+from mucore.suite.lines import grid_of
 from mucore.suite.pack import Pack, place_of
 
 TOLERANCE = 1e-6  # relative: another processor adds up in another order, and nobody gains by less

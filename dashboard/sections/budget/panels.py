@@ -12,6 +12,7 @@ from dashboard.frames import budget as budget_frames
 from dashboard.text import labels
 from dashboard.widgets import run_filters, run_settings
 from mucore import catalog
+from mucore.runs import REFERENCES
 
 
 def pick(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -60,7 +61,7 @@ def growing(runs: pd.DataFrame) -> pd.DataFrame:
     options = run_settings.settings_of(runs) or [run_settings.ALL]
     mine = [runs[run_settings.has_settings(runs, each)] for each in options]
     keys = [each["key"] for one in mine for each in budget_frames.grown(one)]
-    references = runs["method"].isin(data.REFERENCES)
+    references = runs["method"].isin(REFERENCES)
     return runs[references | runs["key"].isin(pd.concat(keys))] if keys else runs[references]
 
 

@@ -16,6 +16,7 @@ from dashboard.widgets import figures, messages
 from dashboard.widgets.background_analysis import analysed
 from dashboard.widgets.links import anew
 from mucore import catalog
+from mucore.runs import REFERENCES
 
 SECONDS = 10.0  # that the analysis takes about
 
@@ -24,7 +25,7 @@ def show(chosen: Chosen) -> None:
     later = {
         result.key: result
         for result in chosen.results
-        if result.spec.get("after") and result.spec["method"] not in ("original", "retrain")
+        if result.spec.get("after") and result.spec["method"] not in REFERENCES
     }
     if not later:
         sentence = (

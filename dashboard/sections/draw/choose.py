@@ -13,9 +13,8 @@ from dashboard.frames.draw.image import MAKINGS
 from dashboard.frames.replay import has_steps
 from dashboard.text import labels
 from mucore import catalog
+from mucore.runs import REFERENCES
 from mucore.statistics import SETTING
-
-REFERENCES = ("original", "retrain")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dashboard import access, assets, data, state, theme
 from dashboard.charts import lesson_dots, lesson_scatter
 from dashboard.charts.parts import classes
 from dashboard.lessons.records import Figure, Step
-from dashboard.lessons.results import REFERENCES, Entry, LessonResults, plain_name
+from dashboard.lessons.results import Entry, LessonResults, plain_name
 from dashboard.lessons.values import Reading
 from dashboard.text import units, verdicts
 from dashboard.widgets import clicks, course, figures, pictures, presenting
@@ -27,6 +27,7 @@ from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.errors import MucoreError
 from mucore.runner.plan import Plan
+from mucore.runs import REFERENCES
 
 IMAGES: Final = 8
 LARGER: Final = 4  # pixels of the screen for a pixel of the small images that move

@@ -23,6 +23,7 @@ from dashboard.widgets.pictures import class_name, picture_url, thumbnails
 from mucore.errors import MucoreError
 from mucore.metrics.membership import ATTACKS
 from mucore.metrics.sanity import blind_attacks
+from mucore.runs import REFERENCES
 from mucore.verdicts import Judged, nearest
 
 BINS: Final = 40
@@ -91,7 +92,7 @@ def first_run(lines: pd.DataFrame, judged: Mapping[str, Judged]) -> str:
     """
     best = nearest({line.keys: line for line in judged.values()}.values())
     forgot = [key for line in best for key in line.keys if key in lines.index]
-    methods = lines.index[~lines["method"].isin(["original", "retrain"])]
+    methods = lines.index[~lines["method"].isin(REFERENCES)]
     return str([*forgot, *methods, *lines.index][0])
 
 

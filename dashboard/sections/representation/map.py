@@ -16,6 +16,7 @@ from dashboard.frames import representation as computed
 from dashboard.sections.representation.scatter import cka
 from dashboard.text import units, verdicts
 from dashboard.widgets import clicks, figures, header, legend, maps, messages
+from mucore.runs import REFERENCES
 
 SPLIT = "forget"
 NEAREST = 2  # classes beside the forgotten one that have a colour
@@ -42,7 +43,7 @@ def show(
     shown = state.choices("maps", list(able), usual)[:2]
     if len(state.params("maps")) > 2:  # an address of an earlier version
         state.set_param("maps", shown)
-    panels = [row for row in rows if row.method in ("original", "retrain")]
+    panels = [row for row in rows if row.method in REFERENCES]
     panels = [row for row in panels if keys.get(row.id) in predicted]
     panels += [able[name] for name in shown]
     left, right = st.columns([62, 38], gap="medium")

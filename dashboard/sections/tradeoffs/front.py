@@ -14,6 +14,7 @@ from dashboard.frames.tradeoffs import Front
 from dashboard.sections.tradeoffs import goals
 from dashboard.widgets import clicks, columns, figures, header, messages, run_drawer
 from dashboard.widgets.markdown import escape, metric_help
+from mucore.runs import REFERENCES
 
 RANGES = {"near": "Near Retrain", "all": "All"}
 
@@ -81,7 +82,7 @@ def scores(
     """
     first = _runs.iloc[0]
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
-    methods = _runs.loc[~_runs["method"].isin(data.REFERENCES), "key"]
+    methods = _runs.loc[~_runs["method"].isin(REFERENCES), "key"]
     metrics = tradeoffs_frames.scored_metrics(values[values["key"].isin(methods)])
     rows = frames.metric_rows(_runs, values, metrics, judged=data.judged(_runs))
     return [*rows], tradeoffs_frames.scores(rows, _runs, values, metrics)

@@ -17,7 +17,7 @@ from mucore import catalog
 from mucore.catalog.networks import Network, network
 from mucore.errors import BadValue, UnknownName
 from mucore.fitting import BUDGET, fitting
-from mucore.runs import RunSpec, complete
+from mucore.runs import REFERENCES, RunSpec, complete
 from mucore.userfiles.sizes import size_of
 
 FLOAT = 4
@@ -47,7 +47,7 @@ def memory_of(spec: RunSpec) -> float | None:
     net = network(spec.model, shape)
     weights = weights_of(net, size.classes)
     state = weights + net.buffers
-    if spec.method in ("original", "retrain"):
+    if spec.method in REFERENCES:
         batch, adam = recipe.batch_size, recipe.optimizer in ("adam", "adamw")
         moments = 2 if adam else int(recipe.momentum > 0)
     else:

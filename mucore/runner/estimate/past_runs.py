@@ -14,7 +14,7 @@ from typing import Any
 
 from mucore import catalog
 from mucore.errors import UnknownName
-from mucore.runs import RunSpec, settings
+from mucore.runs import REFERENCES, RunSpec, settings
 from mucore.store import Store
 from mucore.store.rows import Result
 from mucore.userfiles.sizes import DataSize, size_of
@@ -62,7 +62,7 @@ def passes(spec: Mapping[str, Any]) -> float:
     """How often a run goes over as many samples as the training set has; a method that reads the
     forget set alone over a tenth of it.
     """
-    if spec["scenario"] is None or spec["method"] in ("original", "retrain"):
+    if spec["scenario"] is None or spec["method"] in REFERENCES:
         return float(spec["recipe"]["epochs"])
     try:
         card = catalog.method(spec["method"])
@@ -80,7 +80,7 @@ def _places(spec: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """What a run's time depends on: the nearest place first, the same but for seeds, then any
     setting of the method, any recipe, any data and model, any method.
     """
-    trains = spec["scenario"] is None or spec["method"] in ("original", "retrain")
+    trains = spec["scenario"] is None or spec["method"] in REFERENCES
     setting = settings({**spec, "method_hash": ""})
     whole = (
         (spec["method"], spec["scenario"] is None),
@@ -156,7 +156,7 @@ def forecast(store: Store, specs: Sequence[RunSpec]) -> Forecast:
     found = []
     for dataset, model in sorted(places):
         found += store.recent_results(dataset=dataset, model=model, each=RECENT)
-    methods = {spec.method for spec in specs} | {"original", "retrain"}
+    methods = {spec.method for spec in specs} | {*REFERENCES}
     missing = methods - {result.spec["method"] for result in found}
     if missing or len(places) > 1:  # the same methods on other data
         found += store.recent_results(method=sorted(missing), each=2)

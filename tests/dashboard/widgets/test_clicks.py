@@ -14,6 +14,7 @@ from pages import open_page, words_on
 from dashboard import data
 from dashboard.charts import class_gaps
 from dashboard.charts.parts import clickable
+from mucore.runs import REFERENCES
 from mucore.store import open_store
 from mucore.verdicts import judge
 
@@ -73,7 +74,7 @@ def test_verdicts_are_those_of_whole_records(home, methods):
         records = store.results()
     runs = data.unlearning_runs()
     some = runs[runs["method"].isin(methods)]
-    wanted = [one for one in records if one.spec["method"] in (*methods, *data.REFERENCES)]
+    wanted = [one for one in records if one.spec["method"] in (*methods, *REFERENCES)]
     found = {key: line for line in judge(wanted) for key in line.keys if key in set(some["key"])}
     assert data.judged(some) == found and any(line.verdict for line in found.values())
 

@@ -19,6 +19,7 @@ from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
+from mucore.runs import REFERENCES
 from mucore.statistics import Statistics, label_runs, statistics_of, usual_metrics
 
 VIEWS: Final = {
@@ -120,7 +121,7 @@ def evidence(_runs: pd.DataFrame, name: str, change: int, chosen: str) -> Eviden
     """`name`, `change` and `chosen` say which runs, so that the frames need no hashing."""
     values = data.metric_values(dataset=str(_runs.iloc[0]["dataset"]))
     values = values[values["key"].isin(_runs["key"])]
-    references = _runs.loc[_runs["method"].isin(data.REFERENCES), "key"]
+    references = _runs.loc[_runs["method"].isin(REFERENCES), "key"]
     scored = values.loc[~values["key"].isin(references), ["metric", "value"]]
     metrics = tradeoffs_frames.scored_metrics(scored)
     everywhere = [
