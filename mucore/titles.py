@@ -82,7 +82,7 @@ def cancelling(jobs: Sequence[Job], waiting: Sequence[Job]) -> str:
     """What to ask before `jobs` are cancelled: "Retrain, seed 0: 2 runs wait for it: ... Cancel
     them too?"; "" where nothing waits.
 
-    `waiting` are the queued jobs that need one of them, as `Store.waiting_for` gives them.
+    `waiting` are the queued jobs that need one of them, as `Store.dependents` gives them.
     """
     if not waiting:
         return ""

@@ -139,7 +139,7 @@ def cancel(job: Annotated[list[int], WHOLE]) -> None:
         Job numbers, as `jobs` shows them.
     """
     with open_home() as store:
-        numbers = [*job, *(one.id for one in store.waiting_for(job))]
+        numbers = [*job, *(one.id for one in store.dependents(job))]
         for number in job:
             store.cancel(number)
         changes = [store.job(number) for number in numbers]

@@ -120,6 +120,6 @@ def call_off(comparison: Comparison, store: Store) -> None:
     jobs = store.jobs(comparison=comparison.id, states=ACTIVE, limit=1_000_000)
     # What waits goes before what it waits for, or it would count as failed.
     for job in reversed(jobs):
-        waiting = store.waiting_for([job.id])
+        waiting = store.dependents([job.id])
         if {each.comparison for each in (job, *waiting)} == {comparison.id}:
             store.cancel(job.id)

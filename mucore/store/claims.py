@@ -54,10 +54,10 @@ class Claims(Database):
         table = schema.job
         with self.read() as connection:
             # a waiting worker asks often; it shall not hold up the others
-            if not is_due(connection) and self._first(connection, only) is None:
+            if not any_obsolete(connection) and self._first(connection, only) is None:
                 return None
         with self.write() as connection:
-            end_waiting_jobs(connection)
+            end_obsolete_jobs(connection)
             number = self._first(connection, only)
             if number is None:
                 return None
@@ -77,7 +77,7 @@ class Claims(Database):
     def _first(self, connection: Connection, only: Collection[str] | None) -> int | None:
         """The first job that may be taken now."""
         table, need, other = schema.job, schema.job_need, schema.job.alias()
-        waits = (
+        unready = (
             sa.exists()
             .where(need.c.job == table.c.id, need.c.key == other.c.key, other.c.state.in_(ACTIVE))
             .correlate(table)
@@ -85,7 +85,7 @@ class Claims(Database):
         until = table.c.not_before
         return connection.execute(
             sa.select(table.c.id)
-            .where(table.c.state == "queued", ~waits)
+            .where(table.c.state == "queued", ~unready)
             .where(sa.or_(until.is_(None), until <= self.time(connection)))
             .where(table.c.kind != "search" if only is None else self.among(table.c.key, only))
             .order_by(table.c.priority, table.c.id)
@@ -115,7 +115,7 @@ class Claims(Database):
             elif state == "cancelled" and not row.cancel_requested:
                 values = requeued()
             change(connection, job_id, values)
-            end_waiting_jobs(connection)
+            end_obsolete_jobs(connection)
 
     @patient
     def release(self, job_id: int, *, waits_for: str | None = None, worker_id: str) -> None:
@@ -131,7 +131,7 @@ class Claims(Database):
                 later = self.time(connection) + timedelta(seconds=RETRY_SECONDS)
                 values |= {"waits_for": waits_for, "not_before": later}
             change(connection, job_id, values)
-            end_waiting_jobs(connection)
+            end_obsolete_jobs(connection)
 
     @contextmanager
     def working_on(self, job_id: int, worker_id: str) -> Generator[None, None, None]:
@@ -151,8 +151,8 @@ class Claims(Database):
             owned(connection, *claim[1:])
 
 
-def is_due(connection: Connection) -> bool:
-    """Whether `end_waiting_jobs` would end anything."""
+def any_obsolete(connection: Connection) -> bool:
+    """Whether `end_obsolete_jobs` would end anything."""
     table = schema.job
     ended = sa.select(table.c.id).where(table.c.state == "queued", _has_result(table))
     return any(
@@ -160,7 +160,7 @@ def is_due(connection: Connection) -> bool:
     )
 
 
-def end_waiting_jobs(connection: Connection) -> None:
+def end_obsolete_jobs(connection: Connection) -> None:
     """End queued jobs that need not or cannot run any more.
 
     What waits for a cancelled run is cancelled, also while that one is still coming to its end;
@@ -174,7 +174,7 @@ def end_waiting_jobs(connection: Connection) -> None:
     # the last one kept is the first need
     ended = {row.id: _blocked(row) for row in connection.execute(_stuck())}
     for number, values in ended.items():
-        connection.execute(sa.update(table).where(table.c.id == number).values(values))
+        change(connection, number, values)
 
 
 def _has_result(table: Any) -> sa.ColumnElement[bool]:

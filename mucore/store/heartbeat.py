@@ -28,7 +28,7 @@ from mucore.store.claims import (
     cancelled,
     change,
     done,
-    end_waiting_jobs,
+    end_obsolete_jobs,
     job_of,
     owned,
     requeued,
@@ -112,7 +112,7 @@ class Heartbeats(Claims):
             mine = sa.select(table).where(table.c.id.in_([row.id for row in still]))
             for row in connection.execute(mine).all():
                 change(connection, row.id, _without_worker(connection, row))
-            end_waiting_jobs(connection)
+            end_obsolete_jobs(connection)
             rows = connection.execute(mine.order_by(table.c.id)).all()
         return [job_of(row) for row in rows]
 

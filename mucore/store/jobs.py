@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from mucore.errors import BadValue, UnknownName
 from mucore.runs import RunSpec
 from mucore.store import schema
-from mucore.store.claims import Claims, cancelled, end_waiting_jobs, job_of
+from mucore.store.claims import Claims, cancelled, end_obsolete_jobs, job_of
 from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState
 from mucore.store.schema import now
@@ -70,7 +70,7 @@ class Jobs(Claims):
     @patient
     def cancel(self, job_id: int) -> Job:
         """Cancel a queued job at once; ask a running one to end. Either way what waits for it is
-        cancelled, too (`waiting_for`).
+        cancelled, too (`dependents`).
 
         A job that has ended stays as it is. Raises `UnknownName`.
         """
@@ -79,10 +79,10 @@ class Jobs(Claims):
         with self.write() as connection:
             if (way := ways.get(self._row(connection, job_id).state)) is not None:
                 connection.execute(sa.update(table).where(table.c.id == job_id).values(way))
-                end_waiting_jobs(connection)
+                end_obsolete_jobs(connection)
             return job_of(self._row(connection, job_id))
 
-    def waiting_for(self, job_ids: Collection[int]) -> list[Job]:
+    def dependents(self, job_ids: Collection[int]) -> list[Job]:
         """The queued jobs that wait for one of these while it is queued or running, without these
         themselves, in order of priority.
         """

@@ -502,21 +502,21 @@ def test_wanted_again_while_it_still_comes_to_its_end(store: Store, door: str) -
     assert claimed is not None and claimed.id == original.id
 
 
-def test_waiting_for_names_what_a_cancelled_job_takes_along(store: Store) -> None:
+def test_dependents_names_what_a_cancelled_job_takes_along(store: Store) -> None:
     original, retrain, method = store.enqueue([ORIGINAL, RETRAIN, SPEC])
     store.enqueue([make_spec_row(training_seed=9).original()])
-    assert [job.id for job in store.waiting_for([original.id])] == [retrain.id, method.id]
-    assert [job.id for job in store.waiting_for([retrain.id])] == [method.id]
-    assert [job.id for job in store.waiting_for([original.id, retrain.id])] == [method.id]
+    assert [job.id for job in store.dependents([original.id])] == [retrain.id, method.id]
+    assert [job.id for job in store.dependents([retrain.id])] == [method.id]
+    assert [job.id for job in store.dependents([original.id, retrain.id])] == [method.id]
     assert (
-        store.waiting_for([method.id]) == []
-        and store.waiting_for([original.id, retrain.id, method.id]) == []
+        store.dependents([method.id]) == []
+        and store.dependents([original.id, retrain.id, method.id]) == []
     )
     assert store.cancel(retrain.id).state == "cancelled"
     assert store.job(method.id).state == "cancelled" and store.job(original.id).state == "queued"
     assert (
         titles.run(RETRAIN.model_dump()) in (store.job(method.id).error or "")
-        and store.waiting_for([retrain.id]) == []
+        and store.dependents([retrain.id]) == []
     )
 
 
@@ -693,9 +693,9 @@ def test_dead_workers_are_removed(store: Store) -> None:
 # Every call of a store by what it does: one that is new stands in neither list and fails the test.
 READING = """
     among artifacts artifacts_url change_counter check_claim check_writable close comparison
-    comparisons count_active count_results disk_use get_model get_result home job jobs kept_log
-    known leases make_read_only metric_values read read_only reap recent_results results
-    sentences shown sqlite stored_models summaries talk time url vote_of votes waiting_for where
+    comparisons count_active count_results dependents disk_use get_model get_result home job
+    jobs kept_log known leases make_read_only metric_values read read_only reap recent_results
+    results sentences shown sqlite stored_models summaries talk time url vote_of votes where
     with_outputs workers working_on
 """.split()
 MODEL = make_model("k")

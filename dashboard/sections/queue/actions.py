@@ -30,7 +30,7 @@ def cancel(store: Store, place: str, jobs: Sequence[Job]) -> None:
     """Cancel, or where some run now or others wait for them ask first, at the button that was
     pressed: its `place`.
     """
-    if any(job.state == "running" for job in jobs) or store.waiting_for([job.id for job in jobs]):
+    if any(job.state == "running" for job in jobs) or store.dependents([job.id for job in jobs]):
         state.set_ticket("queue_asks", place)
     else:
         act(store, "cancel", jobs)
@@ -40,7 +40,7 @@ def ask(store: Store, place: str, jobs: Sequence[Job]) -> None:
     """The question that `cancel` left at this place, and its two answers."""
     if state.ticket("queue_asks") != place:
         return
-    question = titles.cancelling(jobs, store.waiting_for([job.id for job in jobs]))
+    question = titles.cancelling(jobs, store.dependents([job.id for job in jobs]))
     question = question or "Cancel the running runs? A training resumes from its last epoch."
     with st.container(border=True):
         st.markdown(f":material/help: {escape(question)}")
