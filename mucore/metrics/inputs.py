@@ -22,7 +22,7 @@ GRADIENTS = 500  # of the forget set, so that they stay a small part of an evalu
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientNorms:
     """What metrics need of a living model beyond one pass over the data, measured while it is at
-    hand (mucore/runner/gradient_norms.py): of the same `GRADIENTS` forgotten samples at most the
+    hand (mucore/runner/evaluate.py): of the same `GRADIENTS` forgotten samples at most the
     squared gradient norms (n,) of each, and that of their mean loss.
 
     `untrained_squared_norms` are those of the network before training, for the original alone.

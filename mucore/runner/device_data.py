@@ -20,7 +20,7 @@ from mucore.errors import BadFile, BadValue, MucoreError
 from mucore.outputs import DOWNSTREAM
 from mucore.rng import numpy_rng
 from mucore.runner.cache import Kept
-from mucore.runs import RunSpec, refuse_task
+from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.result_rows import setting_columns
 from mucore.store.retry import awaited
@@ -96,15 +96,6 @@ class DeviceData:
             self._splits, self._division = splits, (spec.poison, spec.recipe.cut())
             self._samples = {name: on_device(splits, name, self.device) for name in splits.names}
         return self._splits
-
-    def check_task(self, spec: RunSpec) -> None:
-        """Raise `Refused` where the method or the scenario does not serve the data set's kind of
-        labels.
-        """
-        task = self.splits(spec).task
-        refuse_task(catalog.method(spec.method), task)
-        if spec.scenario is not None:
-            refuse_task(catalog.scenario(spec.scenario), task)
 
     def samples(self, spec: RunSpec, name: str) -> Samples:
         self.splits(spec)

@@ -5,6 +5,7 @@ gradients while the model is at hand.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,23 @@ import torch
 from torch import nn
 
 from mucore import training
+from mucore.engine.chunks import chunk
 from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_elsewhere
-from mucore.engine.data import UnlearningData
+from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
+from mucore.errors import Cancelled
 from mucore.metrics import MetricInputs
-from mucore.metrics.inputs import GradientNorms
+from mucore.metrics.inputs import GRADIENTS, GradientNorms
 from mucore.outputs import Outputs, with_common_scale
-from mucore.rng import stream_seed
-from mucore.runner.gradient_norms import gradient_norms, part_of
+from mucore.probes.efficacy import squared_gradient_norms, squared_norm_of_mean_gradient
+from mucore.rng import numpy_rng, stream_seed
 from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store.artifacts import MissingFile
 from mucore.store.rows import Result
+
+GRADIENT_BATCH = 128  # of large networks less, see engine/chunks.py
 
 
 def outputs_of(
@@ -93,10 +98,15 @@ def original_outputs(
 def gradient_norms_of(
     spec: RunSpec, session: Session, model: nn.Module, data: UnlearningData | None, run: Run
 ) -> GradientNorms | None:
+    """Gradients of a network on part of the forget set, for an original those of its untrained
+    network, too, beside what a network that never learned predicts there.
+
+    Never raises but to stop: a network without gradients, such as one of a user's own, gets a
+    sentence instead of numbers.
+    """
     if data is None:
         return None
-    splits = session.splits(spec)
-    part = part_of(data.forget)
+    splits, part = session.splits(spec), part_of(data.forget)
 
     def asked() -> Outputs:
         seed = stream_seed(spec.evaluation_seed, "incompetent")
@@ -105,9 +115,37 @@ def gradient_norms_of(
 
     # the same for all methods of a scenario
     same = spec.untouched().key, spec.evaluation_seed, run.precision, part.ids.numpy().tobytes()
-    incompetent = session.kept.get(same, asked)["forget"]
+    found = partial(GradientNorms, incompetent=session.kept.get(same, asked)["forget"])
+    if isinstance(model, Ensemble):
+        return found(missing="Efficacy is about one set of weights, but the model is an ensemble.")
     untrained = data.record["initial"]().to(session.device) if spec.method == "original" else None
-    return gradient_norms(model, incompetent, part, run, untrained=untrained)
+    size = chunk(model, part.images.shape, GRADIENT_BATCH, times=2)
+    try:
+        return found(
+            squared_norms=squared_gradient_norms(model, part, run, batch_size=size),
+            squared_norm_of_mean=squared_norm_of_mean_gradient(model, part, run, batch_size=size),
+            untrained_squared_norms=None
+            if untrained is None
+            else squared_gradient_norms(untrained, part, run, batch_size=size),
+        )
+    except Cancelled:
+        raise
+    except Exception as error:  # the other numbers of the run must not go with it
+        sentence = (
+            f"The gradients of this network could not be had: {type(error).__name__}: {error}"
+        )
+        return found(missing=sentence)
+
+
+def part_of(forget: Samples) -> Samples:
+    """Up to `GRADIENTS` of the forget set, the same for every model."""
+    if len(forget) <= GRADIENTS:
+        return forget
+    return forget[
+        torch.from_numpy(
+            np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:GRADIENTS])
+        )
+    ]
 
 
 def metric_inputs(

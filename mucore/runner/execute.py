@@ -50,7 +50,6 @@ def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS
     """
     if (done := session.store.get_result(spec.key)) is not None:
         return done
-    session.check_task(spec)
     _prepare(spec, session, callbacks)
     result = _computed(spec, session, callbacks)
     session.store.put_result(result)

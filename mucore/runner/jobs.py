@@ -131,6 +131,7 @@ def _job_log(home: Path, job: Job) -> Generator[None]:
         log.warning("the log of job %d cannot be written: %s", job.id, problem)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers = (log, logging.getLogger("py.warnings"))
+    level = log.level
     logging.captureWarnings(True)
     log.setLevel(logging.INFO)
     for logger in loggers:
@@ -140,6 +141,7 @@ def _job_log(home: Path, job: Job) -> Generator[None]:
     finally:
         for logger in loggers:
             logger.removeHandler(handler)
+        log.setLevel(level)  # whoever called may log by rules of their own
         logging.captureWarnings(False)
         if crashes:
             faulthandler.disable()

@@ -4,7 +4,7 @@ in a file among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -174,20 +174,7 @@ class Models(DeviceData):
 
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
         path = self.store.home / "checkpoints" / f"{spec.model_key}.pt"
-        return _Checkpoints(path, self.on_checkpoint)
-
-
-class _Checkpoints(training.DiskCheckpoints):
-    """Tells of each that is written."""
-
-    def __init__(self, path: Path, written: Callable[[], None]):
-        super().__init__(path)
-        self.written = written
-
-    def save(self, state: dict) -> bool:
-        if saved := super().save(state):
-            self.written()
-        return saved
+        return training.DiskCheckpoints(path, written=self.on_checkpoint)
 
 
 def check_uploaded(specs: Sequence[RunSpec], files: Sequence[str], store: Store) -> None:

@@ -22,17 +22,7 @@ import psutil
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from mucore.store import schema
-from mucore.store.claims import (
-    Claims,
-    cancelled,
-    change,
-    done,
-    end_obsolete_jobs,
-    job_of,
-    owned,
-    requeued,
-)
+from mucore.store import claims, schema
 from mucore.store.retry import patient
 from mucore.store.rows import Job
 from mucore.store.schema import now
@@ -50,12 +40,13 @@ _SAME_START_SECONDS = 2.0
 MOST_ATTEMPTS = 3
 
 
-class Heartbeats(Claims):
+class Heartbeats(claims.Claims):
     """The part of the store that knows which worker lives."""
 
     def __init__(self, home: Path, url: str | None = None):
         super().__init__(home, url)
-        self.leases = Leases()
+        # heartbeats that have run out, and when that was seen first, by the clock of this process
+        self._stale: dict[tuple[str, datetime], float] = {}
 
     def beat(
         self,
@@ -79,9 +70,9 @@ class Heartbeats(Claims):
             "attempts": 0 if checkpoint else None,
         }
         with self.write() as connection:
-            row = owned(connection, job_id, worker_id)
+            row = claims.owned(connection, job_id, worker_id)
             values["heartbeat"] = self.time(connection)
-            change(connection, job_id, {k: v for k, v in values.items() if v is not None})
+            claims.change(connection, job_id, {k: v for k, v in values.items() if v is not None})
         return bool(row.cancel_requested)
 
     @patient
@@ -103,7 +94,7 @@ class Heartbeats(Claims):
             dead = [
                 row
                 for row in connection.execute(running)
-                if self.leases.expired(f"job {row.id}", row.worker or "", row.heartbeat, time)
+                if self._expired(f"job {row.id}", row.worker or "", row.heartbeat, time)
             ]
         if not dead:
             return []
@@ -111,23 +102,16 @@ class Heartbeats(Claims):
             still = set(connection.execute(running).all()).intersection(dead)
             mine = sa.select(table).where(table.c.id.in_([row.id for row in still]))
             for row in connection.execute(mine).all():
-                change(connection, row.id, _without_worker(connection, row))
-            end_obsolete_jobs(connection)
+                claims.change(connection, row.id, _without_worker(connection, row))
+            claims.end_obsolete_jobs(connection)
             rows = connection.execute(mine.order_by(table.c.id)).all()
-        return [job_of(row) for row in rows]
+        return [claims.job_of(row) for row in rows]
 
-
-class Leases:
-    """Which heartbeats have run out, by the database's clock and a second look."""
-
-    def __init__(self) -> None:
-        self._stale: dict[tuple[str, datetime], float] = {}
-
-    def expired(
+    def _expired(
         self, holder: str, worker_id: str, heartbeat: datetime | None, now: datetime
     ) -> bool:
         """Whether the worker that wrote this heartbeat for `holder` (a job, itself) has ended,
-        hangs or was stopped. `now` is the time of the database.
+        hangs or was stopped, by a second look, too. `now` is the time of the database.
         """
         if heartbeat is None or process_lives(worker_id) is False:
             return True
@@ -142,12 +126,12 @@ def _without_worker(connection: Connection, row: Any) -> dict[str, Any]:
     result = schema.result
     stored = sa.select(result.c.key).where(result.c.key == row.key)
     if connection.execute(stored).first() is not None:
-        return done()
+        return claims.done()
     if row.cancel_requested:
-        return cancelled()
+        return claims.cancelled()
     attempts = row.attempts + 1
     if attempts < MOST_ATTEMPTS:
-        return requeued() | {"attempts": attempts}
+        return claims.requeued() | {"attempts": attempts}
     return {
         "attempts": attempts,
         "state": "lost",

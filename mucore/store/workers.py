@@ -89,7 +89,7 @@ class Workers(Heartbeats):
         dead = [
             worker
             for worker in every
-            if self.leases.expired(worker.id, worker.id, worker.heartbeat, time)
+            if self._expired(worker.id, worker.id, worker.heartbeat, time)
         ]
         if dead and not self.read_only:
             with self.write() as connection:

@@ -193,25 +193,23 @@ def networks(
 class DiskCheckpoints:
     """The state of an unfinished training in one file, replaced atomically.
 
-    Written after every `every`-th epoch. What cannot be written is logged and skipped. A file that
-    cannot be read (a kill while the disk was full, another version) is ignored: training then
-    starts over.
+    Written after every `every`-th epoch; `written` is called then. What cannot be is logged and
+    skipped. A file that cannot be read (a kill while the disk was full, another version) is
+    ignored: training then starts over.
     """
 
-    def __init__(self, path: Path, *, every: int = 1):
-        self.path = path
-        self.every = every
+    def __init__(self, path: Path, *, every: int = 1, written: Callable[[], None] = lambda: None):
+        self.path, self.every, self.written = path, every, written
 
-    def save(self, state: dict) -> bool:
-        """Whether it could be written."""
+    def save(self, state: dict) -> None:
         try:
             with whole_file(self.path) as temporary:
                 torch.save(state, temporary)
-            return True
         except (OSError, RuntimeError) as problem:
             # a full disk costs the way back, not the training
             log.warning("no checkpoint could be written to %s: %s", self.path, problem)
-            return False
+        else:
+            self.written()
 
     def load(self) -> dict | None:
         try:

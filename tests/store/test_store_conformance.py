@@ -33,8 +33,8 @@ from mucore.runner.spawn import start_process
 from mucore.store import LostJob, Measured, Store, open_store, rows
 from mucore.store import schema as tables
 from mucore.store.heartbeat import GRACE_SECONDS, host
-from mucore.store.result_frames import SUMMARY
 from mucore.store.result_rows import NOT_A_NUMBER
+from mucore.store.results import SUMMARY
 from mucore.store.schema import now
 
 SPEC = make_spec_row()
@@ -694,7 +694,7 @@ def test_dead_workers_are_removed(store: Store) -> None:
 READING = """
     among artifacts artifacts_url change_counter check_claim check_writable close comparison
     comparisons count_active count_results dependents disk_use get_model get_result home job
-    jobs kept_log known leases make_read_only metric_values read read_only reap recent_results
+    jobs kept_log known make_read_only metric_values read read_only reap recent_results
     results sentences shown sqlite stored_models summaries talk time url vote_of votes where
     with_outputs workers working_on
 """.split()
