@@ -83,34 +83,22 @@ def html(
     )
 
 
-SHORT = (DISTANCE, "fa", "tra", "ta")  # the columns that a reader needs first; TRA, else TA
-
-
 def short_html(table: ResultsTable, *, dark: bool, selected: str = "", lines: int = 13) -> str:
-    """Retrain and the `lines` methods that are nearest to it, none that cheats: verdict, distance,
-    two accuracies and the cost.
-    """
-    known, shade = {column.id: column for column in table.columns}, _shades(table, dark)
-    shown = [
-        known[name] for name in SHORT if name in known and not (name == "ta" and "tra" in known)
-    ]
-    honest = (row for row in table.methods if row.verdict is None or not row.verdict.cheats)
-    methods = [row for row in honest if row.away is not None]
-    methods = sorted(methods, key=lambda row: row.away or 0.0)[:lines]
-    rows = [row for row in table.rows if row.method == "retrain"] + methods
+    """Retrain and the `lines` nearest methods: verdict, `table.short` and the cost."""
+    shade = _shades(table, dark)
     return assets.template("short_table.html.j2").render(
-        heads=[f"{c.head}, %" if c.id != DISTANCE else c.head for c in shown],
-        hints=[column.help for column in shown],
+        heads=[f"{c.head}, %" if c.id != DISTANCE else c.head for c in table.short],
+        hints=[column.help for column in table.short],
         selected=selected,
         rows=[
             {
                 "id": row.id,
                 "title": row.title,
                 "fate": _fate(row, dark),
-                "cells": [_short_cell(row, c, table, shade) for c in shown],
+                "cells": [_short_cell(row, c, table, shade) for c in table.short],
                 "cost": percent(row.cost),
             }
-            for row in rows
+            for row in table.nearest(lines)
         ],
     )
 

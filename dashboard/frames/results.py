@@ -72,6 +72,21 @@ class ResultsTable:
     def methods(self) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if not row.reference)
 
+    @property
+    def short(self) -> tuple[Column, ...]:
+        """The columns that a reader needs first: distance, FA, and TRA, else TA."""
+        known = {column.id: column for column in self.columns}
+        names = (DISTANCE, "fa", "tra" if "tra" in known else "ta")
+        return tuple(known[name] for name in names if name in known)
+
+    def nearest(self, most: int) -> tuple[Row, ...]:
+        """Retrain, and the methods that are nearest to it, none that cheats."""
+        honest = [row for row in self.methods if row.verdict is None or not row.verdict.cheats]
+        near = sorted(
+            (row for row in honest if row.away is not None), key=lambda row: row.away or 0.0
+        )
+        return (*(row for row in self.rows if row.method == "retrain"), *near[:most])
+
     def row(self, name: str) -> Row | None:
         return next((row for row in self.rows if row.id == name), None)
 
