@@ -18,8 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mucore import catalog
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, ScenarioChoice
+from mucore.runner.grid import Grid, ScenarioChoice, expand
 from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store import open_store

@@ -11,8 +11,7 @@ import pytest
 
 from mucore import catalog
 from mucore.errors import BadValue, Refused
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runs import RunSpec, make_recipe, make_spec
 
 RECIPE = make_recipe("standard")

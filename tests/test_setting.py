@@ -12,7 +12,7 @@ import pytest
 from dashboard.text import labels
 from mucore import api, catalog, cli
 from mucore.cli.commands import app
-from mucore.runner.expand import expand
+from mucore.runner.grid import expand
 from mucore.runner.plan import Plan
 from mucore.runs import FIRST, make_recipe, make_spec, method_parameters
 

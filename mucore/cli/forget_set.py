@@ -149,7 +149,7 @@ def _choose(options: GridOptions, *, needs_model: bool) -> Chosen:
     """Apply a scenario as a run would, training the original if the scenario looks at it and the
     store does not have it. Raises `UnknownName`, `BadValue`, `BadFile`.
     """
-    from mucore.runner.expand import expand
+    from mucore.runner.grid import expand
     from mucore.runner.session import Session
     from mucore.store import open_store
 

@@ -23,8 +23,7 @@ from mucore import catalog, files
 from mucore.errors import BadFile, BadValue, MucoreError, UnknownName
 from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, check_count
+from mucore.runner.grid import Grid, check_count, expand
 from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import RunSpec
 from mucore.store import Store

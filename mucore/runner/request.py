@@ -16,8 +16,7 @@ from mucore.catalog import tuning
 from mucore.errors import BadValue, UnknownName, warn
 from mucore.forget_sets import identity, persons
 from mucore.given import Names, PathText
-from mucore.runner.expand import tuning_tasks
-from mucore.runner.grid import Grid, ScenarioChoice, parse_grid
+from mucore.runner.grid import Grid, ScenarioChoice, parse_grid, tuning_tasks
 from mucore.runs import FIRST, fill
 from mucore.runs.recipe import first_problem
 

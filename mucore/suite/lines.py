@@ -16,8 +16,7 @@ from typing import Literal
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import REFERENCES, RunSpec
 from mucore.store import Store

@@ -24,8 +24,7 @@ from mucore.forget_sets.saved import forget_hash
 from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags, is_collapsed
 from mucore.outputs import Outputs, confusion
-from mucore.runner.expand import expand
-from mucore.runner.grid import MethodChoice
+from mucore.runner.grid import MethodChoice, expand
 from mucore.runs import REFERENCES, RunSpec
 from mucore.scenarios import select
 from mucore.store.rows import Measured, Result

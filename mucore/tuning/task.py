@@ -12,8 +12,7 @@ from typing import Any
 
 from mucore import catalog
 from mucore.errors import Refused
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid
+from mucore.runner.grid import Grid, expand
 from mucore.runs import RunSpec, make_recipe, make_spec, refuse_task
 from mucore.userfiles import datasets
 

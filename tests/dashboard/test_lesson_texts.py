@@ -13,8 +13,7 @@ from dashboard import data
 from dashboard.lessons import LESSONS
 from dashboard.lessons.results import LessonResults, gather
 from dashboard.lessons.values import SLOT, Reading, choices
-from mucore.runner.expand import expand
-from mucore.runner.grid import parse_grid
+from mucore.runner.grid import expand, parse_grid
 from mucore.store import Store, open_pack
 
 LAUNCHED = [lesson for lesson in LESSONS.values() if lesson.grid]

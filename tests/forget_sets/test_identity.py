@@ -17,8 +17,7 @@ from mucore import api, cli, datasets
 from mucore.errors import BadFile, BadValue, MucoreError, MucoreWarning, UnknownName
 from mucore.forget_sets import identity, lists, saved
 from mucore.forget_sets.saved import forget_hash
-from mucore.runner.expand import expand
-from mucore.runner.grid import parse_grid
+from mucore.runner.grid import expand, parse_grid
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, classes
 from mucore.store import open_store

@@ -20,8 +20,7 @@ from mucore import datasets
 from mucore.errors import Refused
 from mucore.export import records
 from mucore.runner.execute import execute
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store, open_store

@@ -21,8 +21,7 @@ from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.run import Run
 from mucore.errors import BadValue, Refused, UnknownName
 from mucore.runner.execute import execute, unlearn
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid
+from mucore.runner.grid import Grid, expand
 from mucore.runner.plan import make_plan
 from mucore.runs import RunSpec, check
 from mucore.store import open_store

@@ -10,8 +10,7 @@ from painted import npz
 
 from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.estimate import WAKING
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.plan import call_off, launch, make_plan
 
 

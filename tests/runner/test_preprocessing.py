@@ -21,8 +21,7 @@ from mucore.errors import BadFile, BadValue
 from mucore.forget_sets.identity import to_rows
 from mucore.runner.checkpoint_pixels import recognised
 from mucore.runner.execute import _forgetting, model_of
-from mucore.runner.expand import expand
-from mucore.runner.grid import MethodChoice
+from mucore.runner.grid import MethodChoice, expand
 from mucore.runner.plan import make_plan
 from mucore.runner.session import Session
 from mucore.runs import make_recipe

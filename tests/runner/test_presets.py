@@ -15,7 +15,7 @@ import pytest
 from mucore import catalog, cli, datasets
 from mucore.datasets import folders
 from mucore.runner.execute import execute
-from mucore.runner.expand import expand
+from mucore.runner.grid import expand
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, make_recipe
 from mucore.store import open_store

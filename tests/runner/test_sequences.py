@@ -16,8 +16,7 @@ from mucore import methods
 from mucore.cli import GridOptions, build_grid
 from mucore.errors import BadValue, MucoreError, Refused
 from mucore.runner.execute import execute
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, make_recipe, make_spec
 

@@ -20,8 +20,7 @@ from mucore import models
 from mucore.cli.commands import main
 from mucore.errors import BadFile, Refused
 from mucore.runner.execute import execute
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, MethodChoice
+from mucore.runner.grid import Grid, MethodChoice, expand
 from mucore.runner.plan import launch, make_plan
 from mucore.runner.session import Session
 from mucore.runs import make_recipe

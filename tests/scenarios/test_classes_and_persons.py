@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runs import make_recipe, make_spec, resolve
 from mucore.scenarios.select import by_similarity, forgotten_classes, select
 

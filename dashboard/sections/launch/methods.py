@@ -17,8 +17,7 @@ from mucore import catalog
 from mucore.catalog import tuning
 from mucore.catalog.cards import MethodCard, Task
 from mucore.errors import BadValue, MucoreError
-from mucore.runner.expand import tuning_tasks
-from mucore.runner.grid import parse_grid
+from mucore.runner.grid import parse_grid, tuning_tasks
 from mucore.runs import method_parameters, refuse_scenario, refuse_task, stated
 
 SETTINGS = {"authors": "Authors'", "tuned": "Tuned", "own": "My own"}

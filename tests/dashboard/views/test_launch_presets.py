@@ -13,8 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import queue_data
 from mucore import api, catalog, cli
-from mucore.runner.expand import expand
-from mucore.runner.grid import Grid
+from mucore.runner.grid import Grid, expand
 from mucore.runner.plan import Plan
 from mucore.runs import FIRST
 

@@ -12,8 +12,7 @@ from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
 
 from mucore import catalog
-from mucore.runner.expand import expand
-from mucore.runner.grid import parse_grid
+from mucore.runner.grid import expand, parse_grid
 from mucore.store import open_store
 
 SMALL: dict[str, str | list[str]] = {

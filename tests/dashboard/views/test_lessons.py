@@ -36,8 +36,7 @@ from mucore import catalog
 from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.playground.scene import PRESETS
-from mucore.runner.expand import expand
-from mucore.runner.grid import parse_grid
+from mucore.runner.grid import expand, parse_grid
 from mucore.runner.plan import make_plan
 from mucore.store import open_store, write_pack
 

@@ -16,8 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import access, room
 from dashboard.lessons import LESSONS, ballots
 from mucore.errors import BadValue, ReadOnly
-from mucore.runner.expand import expand
-from mucore.runner.grid import parse_grid
+from mucore.runner.grid import expand, parse_grid
 from mucore.store import Talk, open_store
 
 FIRST = LESSONS["forget-one-class"]
