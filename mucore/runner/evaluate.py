@@ -131,21 +131,16 @@ def gradient_norms_of(
     except Cancelled:
         raise
     except Exception as error:  # the other numbers of the run must not go with it
-        sentence = (
-            f"The gradients of this network could not be had: {type(error).__name__}: {error}"
-        )
-        return found(missing=sentence)
+        why = f"{type(error).__name__}: {error}"
+        return found(missing=f"The gradients of this network could not be had: {why}")
 
 
 def part_of(forget: Samples) -> Samples:
     """Up to `GRADIENTS` of the forget set, the same for every model."""
     if len(forget) <= GRADIENTS:
         return forget
-    return forget[
-        torch.from_numpy(
-            np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:GRADIENTS])
-        )
-    ]
+    chosen = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:GRADIENTS])
+    return forget[torch.from_numpy(chosen)]
 
 
 def metric_inputs(

@@ -21,7 +21,7 @@ from mucore.catalog.tuning import TuningTask
 from mucore.errors import BadValue, Refused
 from mucore.forget_sets import identity
 from mucore.numbers import whole_numbers
-from mucore.runs import Recipe, RunSpec, Scope, Seed, classes, make_recipe, make_spec, refuse_task
+from mucore.runs import RunSpec, Scope, Seed, classes, make_recipe, make_spec, refuse_task
 from mucore.runs.budget import samples_of
 from mucore.runs.recipe import first_problem
 from mucore.scenarios import poison
@@ -212,7 +212,11 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
     task, class_names = datasets.task_of(name), datasets.class_names(name)
     if not grid.scenarios:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
-    hashes = _weights_hashes(grid, recipe)
+    pretrained = weights.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else ""
+    hashes = {
+        "original_hash": file_hash(grid.original, "An original that was trained elsewhere"),
+        "pretrained_hash": file_hash(pretrained, "Pretrained weights"),
+    }
     specs: dict[str, RunSpec] = {}
     methods: dict[str, RunSpec] = {}
     refused: dict[tuple[str, str], Refusal] = {}
@@ -291,16 +295,6 @@ def tuning_tasks(grid: Grid) -> list[TuningTask]:
     few = {"methods": [], "training_seeds": grid.training_seeds[:1]}
     specs, _ = expand(grid.model_copy(update={**few, "evaluation_seeds": [0]}))
     return [spec.tuning_task for spec in specs if spec.method == "retrain"]
-
-
-def _weights_hashes(grid: Grid, recipe: Recipe) -> dict[str, str]:
-    """What names uploaded weights of the original, and those that training starts from."""
-    model = catalog.model(grid.model).id
-    pretrained = weights.pretrained_file(model) if recipe.pretrained else None
-    return {
-        "original_hash": file_hash(grid.original, "An original that was trained elsewhere"),
-        "pretrained_hash": file_hash(pretrained, "Pretrained weights"),
-    }
 
 
 def check_fits(dataset: catalog.DatasetCard, spec: RunSpec) -> None:

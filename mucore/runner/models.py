@@ -4,7 +4,7 @@ in a file among them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,11 +20,9 @@ from mucore.errors import BadFile, StoreError
 from mucore.runner import checkpoint_pixels
 from mucore.runner.device_data import DeviceData
 from mucore.runs import RunSpec
-from mucore.store import Store
 from mucore.store.heartbeat import host
 from mucore.store.retry import awaited
 from mucore.store.rows import Model, Result
-from mucore.userfiles import weights
 
 Trained = tuple[nn.Module, Model]  # a network on the device, and its row in the store
 MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is not known here."
@@ -78,7 +76,7 @@ class Models(DeviceData):
     ) -> Model:
         """Store tensors under a key; `others` are fields of the row that do not follow the run."""
         arrays = {name: tensor.detach().cpu().numpy() for name, tensor in state.items()}
-        record = Model(
+        row = Model(
             model_key=key,
             spec=spec.model_dump(mode="json"),
             weights=self.store.artifacts.put_arrays(arrays),
@@ -92,8 +90,7 @@ class Models(DeviceData):
             precision=run.precision,
             created=datetime.now(UTC),
         )
-        record = replace(record, **others)
-        self.store.put_model(record)
+        self.store.put_model(record := replace(row, **others))
         return record
 
     def lacks_files(self, result: Result) -> bool:
@@ -175,15 +172,3 @@ class Models(DeviceData):
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
         path = self.store.home / "checkpoints" / f"{spec.model_key}.pt"
         return training.DiskCheckpoints(path, written=self.on_checkpoint)
-
-
-def check_uploaded(specs: Sequence[RunSpec], files: Sequence[str], store: Store) -> None:
-    """Raise `BadFile` now, not after the first training, where the weights that a user uploaded for
-    some of the specs cannot be used.
-    """
-    networks = Models(store, "cpu")
-    for text in files:
-        sha256, path = weights.file_hash(text, what="A run"), weights.stored(store.artifacts, text)
-        needing = [s for s in specs if sha256 in (s.original_hash, *s.parameters.values())]
-        for spec in needing[:1]:
-            networks.given(spec, path, str(path))

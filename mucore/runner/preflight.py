@@ -8,9 +8,10 @@ from mucore.engine import chunks
 from mucore.engine.device import resolve_device
 from mucore.runner import estimate
 from mucore.runner.grid import uploaded_files
-from mucore.runner.models import check_uploaded
+from mucore.runner.models import Models
 from mucore.runner.plan import Plan
 from mucore.store import Store
+from mucore.userfiles import weights
 
 
 def check(plan: Plan, store: Store, *, device: str, anyway: bool, insist: str) -> str:
@@ -24,6 +25,17 @@ def check(plan: Plan, store: Store, *, device: str, anyway: bool, insist: str) -
     whole = estimate.whole_memory(store.home, str(resolved))
     fit = estimate.fit_of(plan.to_run, str(resolved), chunks.free_bytes(resolved), whole)
     warning = estimate.check_fit(fit, anyway=anyway, insist=insist)
-    if files := uploaded_files(plan.grid):
-        check_uploaded(plan.to_run, files, store)
+    _check_uploaded(plan, store)
     return warning
+
+
+def _check_uploaded(plan: Plan, store: Store) -> None:
+    """Raise `BadFile` now, not after the first training, where weights that a user uploaded for
+    some of the runs cannot be used.
+    """
+    networks = Models(store, "cpu")
+    for text in uploaded_files(plan.grid):
+        sha256, path = weights.file_hash(text, what="A run"), weights.stored(store.artifacts, text)
+        needing = [s for s in plan.to_run if sha256 in (s.original_hash, *s.parameters.values())]
+        for spec in needing[:1]:
+            networks.given(spec, path, str(path))

@@ -221,7 +221,7 @@ def find(experiment: Lineup, store: Store, *, stored_only: bool = False) -> list
     findings = []
     for row in complete:
         unlearned = [results[key] for key in row.keys]
-        digest = _digest(unlearned, retrained, settings=RULE)
+        digest = _digest(unlearned, retrained)
         path = store.home / "quality" / f"{digest}.json"
         assessment = _read(path)
         if assessment is None and stored_only:
@@ -302,7 +302,7 @@ def _cost(result: Result) -> dict:
     )
 
 
-def _digest(*kinds: Sequence[Result], settings: Sequence[str]) -> str:
+def _digest(*kinds: Sequence[Result]) -> str:
     """Names what was computed: by results and when each was finished, since one that was deleted
     and made again may be from another machine.
     """
@@ -310,7 +310,7 @@ def _digest(*kinds: Sequence[Result], settings: Sequence[str]) -> str:
         [(result.key, result.finished.isoformat() if result.finished else "") for result in kind]
         for kind in kinds
     ]
-    return hashlib.sha256(json.dumps([REVISION, *settings, named]).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps([REVISION, *RULE, named]).encode()).hexdigest()[:32]
 
 
 def _read(path: Path) -> Assessment | None:

@@ -54,12 +54,11 @@ class Claims(Database):
         table = schema.job
         with self.read() as connection:
             # a waiting worker asks often; it shall not hold up the others
-            if not any_obsolete(connection) and self._first(connection, only) is None:
+            if self._first(connection, only) is None:
                 return None
         with self.write() as connection:
             end_obsolete_jobs(connection)
-            number = self._first(connection, only)
-            if number is None:
+            if (number := self._first(connection, only)) is None:
                 return None
             values = {
                 "state": "running",
@@ -149,15 +148,6 @@ class Claims(Database):
         claim = _claim.get()
         if claim is not None and claim[0] is self:
             owned(connection, *claim[1:])
-
-
-def any_obsolete(connection: Connection) -> bool:
-    """Whether `end_obsolete_jobs` would end anything."""
-    table = schema.job
-    ended = sa.select(table.c.id).where(table.c.state == "queued", _has_result(table))
-    return any(
-        connection.execute(query.limit(1)).first() is not None for query in (ended, _stuck())
-    )
 
 
 def end_obsolete_jobs(connection: Connection) -> None:

@@ -1,5 +1,5 @@
-"""Heartbeats: how a worker says that it lives, when it counts as dead, and what becomes of its job
-then.
+"""Heartbeats: who takes jobs, how a worker says that it lives, when it counts as dead, and what
+becomes of its job then.
 
 It counts as dead when its process has ended on this machine, or when its heartbeat is older than
 `GRACE_SECONDS` by the database's clock and has stood still for `RECHECK_SECONDS` while somebody
@@ -13,18 +13,20 @@ import hashlib
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+import mucore
 from mucore.store import claims, schema
 from mucore.store.retry import patient
-from mucore.store.rows import Job
+from mucore.store.rows import Job, Worker
 from mucore.store.schema import now
 
 # How long a worker may be silent before somebody else may have its job. It beats every two
@@ -40,13 +42,45 @@ _SAME_START_SECONDS = 2.0
 MOST_ATTEMPTS = 3
 
 
-class Heartbeats(claims.Claims):
-    """The part of the store that knows which worker lives."""
+class Workers(claims.Claims):
+    """The part of the store that knows who takes jobs, and who of them still lives."""
+
+    _registered: Worker | None = None  # this process
 
     def __init__(self, home: Path, url: str | None = None):
         super().__init__(home, url)
         # heartbeats that have run out, and when that was seen first, by the clock of this process
         self._stale: dict[tuple[str, datetime], float] = {}
+
+    @patient
+    def register_worker(
+        self,
+        device: str,
+        threads: int,
+        *,
+        versions: Mapping[str, str] = {},
+        facts: Mapping[str, Any] = {},
+    ) -> Worker:
+        """Make this process known as a worker. Calling it twice in one process renews the row.
+
+        `versions` are those of libraries; that of mucore is added. `facts` are those of
+        `Worker.facts`.
+        """
+        time = now()
+        worker = Worker(
+            id=process_id(),
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            pid_created=psutil.Process().create_time(),
+            device=device,
+            threads=threads,
+            state="idle",
+            started=time,
+            heartbeat=time,
+            versions={"mucore": mucore.__version__, **versions},
+            facts=facts,
+        )
+        return self._put_worker(worker)
 
     def beat(
         self,
@@ -63,17 +97,29 @@ class Heartbeats(claims.Claims):
 
         Raises `LostJob` if the job is no longer this worker's: stop, and store nothing.
         """
-        values = {
-            "progress": progress,
-            "step": step,
-            "losses": losses,
-            "attempts": 0 if checkpoint else None,
-        }
+        given = {"progress": progress, "step": step, "losses": losses}
+        given["attempts"] = 0 if checkpoint else None
+        values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         with self.write() as connection:
             row = claims.owned(connection, job_id, worker_id)
             values["heartbeat"] = self.time(connection)
-            claims.change(connection, job_id, {k: v for k, v in values.items() if v is not None})
+            claims.change(connection, job_id, values)
         return bool(row.cancel_requested)
+
+    def beat_worker(
+        self,
+        worker_id: str,
+        state: Literal["idle", "busy"],
+        *,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Say that the worker of this process lives, and what its `facts` are by now. A row that
+        another machine took for dead comes back.
+        """
+        self.check_writable()
+        if self._registered is not None and self._registered.id == worker_id:
+            facts = self._registered.facts if facts is None else facts
+            self._put_worker(replace(self._registered, state=state, facts=facts))
 
     @patient
     def reap(self) -> list[Job]:
@@ -106,6 +152,44 @@ class Heartbeats(claims.Claims):
             claims.end_obsolete_jobs(connection)
             rows = connection.execute(mine.order_by(table.c.id)).all()
         return [claims.job_of(row) for row in rows]
+
+    @patient
+    def workers(self) -> list[Worker]:
+        """Workers that live, oldest first. Rows of dead ones are removed."""
+        table = schema.worker
+        with self.read() as connection:
+            rows = connection.execute(sa.select(table).order_by(table.c.started)).all()
+            time = self.time(connection)
+        every = [Worker(**row._mapping) for row in rows]
+        dead = [
+            worker
+            for worker in every
+            if self._expired(worker.id, worker.id, worker.heartbeat, time)
+        ]
+        if dead and not self.read_only:
+            with self.write() as connection:
+                for worker in dead:  # unless it has beaten since
+                    same = sa.and_(table.c.id == worker.id, table.c.heartbeat == worker.heartbeat)
+                    connection.execute(sa.delete(table).where(same))
+        return [worker for worker in every if worker not in dead]
+
+    @patient
+    def remove_worker(self, worker_id: str) -> None:
+        """Take the row away; jobs that it still runs are found by `reap` once the process has
+        ended.
+        """
+        with self.write() as connection:
+            connection.execute(sa.delete(schema.worker).where(schema.worker.c.id == worker_id))
+        self._registered = None
+
+    def _put_worker(self, worker: Worker) -> Worker:
+        table = schema.worker
+        with self.write() as connection:
+            worker = replace(worker, heartbeat=self.time(connection))
+            connection.execute(sa.delete(table).where(table.c.id == worker.id))
+            connection.execute(sa.insert(table).values(asdict(worker)))
+        self._registered = worker
+        return worker
 
     def _expired(
         self, holder: str, worker_id: str, heartbeat: datetime | None, now: datetime

@@ -134,8 +134,8 @@ class Results(Claims):
             order_by=[table.c.finished.desc(), table.c.key.desc()],
         )
         filters: Filters = {"dataset": dataset, "model": model, "method": method}
-        rows = self._select([table.c.key, place.label("place")], filters)
-        return self.results(metrics=False, keys=[row.key for row in rows if row.place <= each])
+        rows = self._select([table.c.key, place], filters)
+        return self.results(metrics=False, keys=[key for key, place in rows if place <= each])
 
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row a result without its metrics; columns and types as in `SUMMARY`. `seconds` and
