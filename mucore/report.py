@@ -26,7 +26,7 @@ from mucore.forget_sets.saved import forget_hash
 from mucore.judged import COST, Judged
 from mucore.runner.execute import versions
 from mucore.runs import RunSpec, make_recipe
-from mucore.runs.run import REVISION
+from mucore.runs.spec import REVISION
 from mucore.store import Store, open_store, write_pack
 from mucore.store.rows import Comparison, Result
 

@@ -18,7 +18,7 @@ from dashboard.text import units, verdicts
 from dashboard.text.labels import THIN, method_names, nearest_preset, number, short_id
 from mucore import catalog
 from mucore.runs import REFERENCES
-from mucore.runs.run import scenario_revision
+from mucore.runs.spec import scenario_revision
 from mucore.verdicts import Judged
 
 # parameters of scenarios that say how much is forgotten, and nothing else

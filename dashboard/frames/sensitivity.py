@@ -12,7 +12,7 @@ from dashboard import frames
 from dashboard.text.labels import setting_text
 from mucore import catalog
 from mucore.errors import UnknownName
-from mucore.runs.run import REVISION
+from mucore.runs.spec import REVISION
 
 NOISE: Final = "method.gradient_noise"
 CLASSES: Final = "forget set.class_ids"

@@ -16,7 +16,7 @@ from mucore import catalog, titles
 from mucore.catalog.tuning import Tuned
 from mucore.errors import MucoreError, UnknownName
 from mucore.runs import Recipe, complete, fill, make_recipe, method_parameters
-from mucore.runs.run import scenario_revision
+from mucore.runs.spec import scenario_revision
 
 Unit = Literal["percent", "ratio", "MB", "seconds", "count"]
 

@@ -20,7 +20,7 @@ from mucore.forget_sets import identity, persons
 from mucore.metrics import membership
 from mucore.outputs import Outputs, probabilities
 from mucore.runs import REFERENCES, Recipe
-from mucore.runs.run import REVISION
+from mucore.runs.spec import REVISION
 from mucore.store import Store
 from mucore.store.results import Filters
 from mucore.store.rows import Result

@@ -21,7 +21,7 @@ from mucore.errors import BadFile, BadValue, warn
 from mucore.forget_sets import lists, saved
 from mucore.forget_sets.lists import Listed
 from mucore.runs import classes
-from mucore.runs.run import scenario_revision
+from mucore.runs.spec import scenario_revision
 from mucore.userfiles import datasets, paths
 
 if TYPE_CHECKING:

@@ -15,6 +15,6 @@ from mucore.runs.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.runs.run import FILE_VERSION, REFERENCES, RunSpec, Scope, Seed, settings
 from mucore.runs.setting import FIRST, fill
+from mucore.runs.spec import FILE_VERSION, REFERENCES, RunSpec, Scope, Seed, settings
 from mucore.runs.values import check, resolve

@@ -23,7 +23,7 @@ from mucore.runs.refusals import (
     refuse_task,
     refuse_values,
 )
-from mucore.runs.run import REVISION, RunSpec, Scope
+from mucore.runs.spec import REVISION, RunSpec, Scope
 from mucore.runs.values import resolve
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from mucore import catalog
 from mucore.catalog.cards import MethodCard, ScenarioCard, Task
 from mucore.errors import Refused
-from mucore.runs.run import Scope
+from mucore.runs.spec import Scope
 
 # Records (mucore/training/records.py) of the very training that the original came from.
 OF_TRAINING = frozenset(

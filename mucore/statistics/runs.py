@@ -14,7 +14,7 @@ import pandas as pd
 
 from mucore import catalog
 from mucore.runs import REFERENCES, variants
-from mucore.runs.run import REVISION
+from mucore.runs.spec import REVISION
 from mucore.runs.variants import Variant
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.runs import make_recipe
-from mucore.runs.run import ENGINE_REVISION
+from mucore.runs.spec import ENGINE_REVISION
 from mucore.suite import scores
 
 FOLDER = Path(catalog.__file__).with_name("suites")
