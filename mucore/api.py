@@ -27,11 +27,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from mucore.report import Report
-    from mucore.runner.plan import Plan
     from mucore.runs import Scope
     from mucore.statistics import Statistics
-    from mucore.store import Store
-    from mucore.store.rows import Job
     from mucore.suite.repeat import Repeated
 
 P = ParamSpec("P")
@@ -139,13 +136,14 @@ def compare(
         plan = make_plan(grid, store)
         if methods != ["all"]:
             local.say_refused(plan)
-        failed = _compute(plan, store, name=name or local.title(grid), device=device, anyway=anyway)
+        failed = local.compute(plan, store, name=name, device=device, anyway=anyway)
         keys = [spec.key for spec in plan.specs if spec.scenario is not None]
         frame = comparison_frame(store, keys=keys)
+    reasons = local.reasons(failed)
     if failed and frame.empty:
-        raise MucoreError(f"No run came to a result. The first to end without: {_how(failed[0])}")
-    for job in failed:
-        warn(_how(job))
+        raise MucoreError(f"No run came to a result. {reasons[0]}")
+    for reason in reasons:
+        warn(reason)
     return frame
 
 
@@ -191,6 +189,7 @@ def unlearn(
     seed: int = 0,
     device: str = "auto",
     fresh: Callable[[], nn.Module] | None = None,
+    records: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
     return_run: bool = False,
     **parameters: Any,
@@ -202,17 +201,20 @@ def unlearn(
     methods that move pixels take the range of a channel in `train` for 0..1. `parameters` are the
     card's, by the authors' values; their epochs shrink with `recipe`, which says how `model` was
     trained: what it leaves open, such as `epochs` (15), is that of the preset "standard". `fresh`
-    makes an untrained network, for methods that start from one. Every weight may move, frozen ones
-    too; what comes back has the modes and `requires_grad` of `model`. With `return_run` it is
-    (network, `mucore.engine.run.Run`), which has losses, cost, notes and status; a status other
-    than "ok" is warned of. Raises `MucoreError`, for a method that needs a record of the training,
+    makes an untrained network, for methods that start from one; `sisa` trains its shards of it
+    first. `records` are of the training of `model`, by name (mucore/training/records.py), for
+    methods that need one: {"running_sum": {"steps": ..., "sum/fc.weight": ..., ...}}. Every weight
+    may move, frozen ones too; what comes back has the modes and `requires_grad` of `model`. With
+    `return_run` it is (network, `mucore.engine.run.Run`), which has losses, cost, notes and status;
+    a status other than "ok" is warned of. Raises `MucoreError`, for a method that lacks a record,
     too.
     """
     from mucore.runs import make_recipe
     from mucore.unlearn import unlearn as work
 
     trained = make_recipe("standard", recipe)
-    found = work(model, method, train, forget, validation, seed, device, fresh, trained, parameters)
+    given = (train, forget, validation, seed, device, fresh, records, trained, parameters)
+    found = work(model, method, *given)
     if found[1].status != "ok":
         warn(f"{method} ended {found[1].status}: {found[1].stop_reason}.")
     return found if return_run else found[0]
@@ -260,8 +262,9 @@ def forgetting_quality(
     with open_store(home) as store:
         experiment = plan_experiment(grid, store, models=models, originals=originals)
         title = name or f"{local.title(grid)} · forgetting quality, {models} models"
-        for job in _compute(experiment.plan, store, name=title, device=device, anyway=anyway):
-            warn(_how(job))
+        failed = local.compute(experiment.plan, store, name=title, device=device, anyway=anyway)
+        for reason in local.reasons(failed):
+            warn(reason)
         findings = find(experiment, store)
     return pd.DataFrame([finding.row for finding in findings])
 
@@ -300,10 +303,8 @@ def tune(
 
     from mucore.runner.request import grid_of
     from mucore.store import open_store
-    from mucore.tuning.plan import FOLDER, studies_of, wish_of
-    from mucore.tuning.report import record
-    from mucore.tuning.search import StudiesFailed
-    from mucore.tuning.together import search
+    from mucore.tuning.plan import FOLDER, wish_of
+    from mucore.tuning.together import records_of
     from mucore.userfiles import paths
 
     grid = grid_of(locals())
@@ -313,13 +314,10 @@ def tune(
         if methods != ["all"]:
             for reason in reasons:
                 warn(f"Left out: {reason}")
-        try:
-            search(grid, wish, store, root, jobs=jobs, device=device)
-        except StudiesFailed as error:
-            warn(str(error))
-        return pd.DataFrame(
-            [record(task, study, trials, root) for task, study in studies_of(wish, root)]
-        )
+        records, failed = records_of(grid, wish, store, root, jobs=jobs, device=device)
+    if failed:
+        warn(failed)
+    return pd.DataFrame(records)
 
 
 @_door
@@ -331,39 +329,33 @@ def run_suite(
     jobs: int = 1,
     out: str | Path = "",
     features: bool = False,
+    weights: bool = False,
     device: str = "auto",
     home: str | Path | None = None,
 ) -> Path:
     """Run a division of a suite, in `jobs` processes of one thread each, and write its pack to
-    `out`, a folder or a name that ends in .zip (default: NAME-DIVISION); returns where it is.
+    `out`, a folder or a name that ends in .zip (default: NAME-DIVISION); returns where it is. With
+    `features` and `weights`, the latter in half precision, these go along.
 
     What is stored is not computed again. Lines that there cannot be, and runs that failed, are
     warned of and stand in the pack with their reason. An interrupt cancels what is left and keeps
     what is finished. Raises `MucoreError`, also where this mucore is not the one that the suite was
     frozen with.
     """
-    from mucore.runner.helpers import check_jobs
+    from mucore.runner import local
     from mucore.store import open_store
     from mucore.suite import lines as suites
-    from mucore.suite.description import division as known_division
     from mucore.suite.description import load
     from mucore.suite.lines import by_reason
     from mucore.suite.pack import pack_of, write
 
-    check_jobs(jobs)
     suite = load(name)
-    known_division(suite, division)
     runs = suites.asked(suite, division, methods)
     place = Path(out or f"{suite.id}-{division}")
     with open_store(home) as store:
-        suites.check_data(suite)
-        for each in runs:
-            with suites.one_thread():
-                title = suites.title(suite, division, each)
-                plan = suites.plan_of([each], store)
-                _compute(plan, store, name=title, device=device, anyway=False, jobs=jobs)
+        suites.run(suite, division, runs, store, local.compute, jobs=jobs, device=device)
         pack = pack_of(suite, division, runs, store)
-        path = write(pack, place, features=features)
+        path = write(pack, place, features=features, weights=weights)
     for reason, lines in by_reason(pack.missing).items():
         warn(f"Missing: {', '.join(lines)}. {reason}")
     return path
@@ -421,14 +413,15 @@ def statistics(
     """Intervals, tests and ranks of `metric` over the training seeds and scenarios of stored
     results, and whether metrics agree.
 
-    `filters` are dataset, model, scenario and comparison (a number); `pack` is a folder of packed
-    results that takes the place of the store. The tables are data frames. Raises `UnknownName` for
-    another filter, `MucoreError` where nothing matches.
+    `filters` are dataset, model, scenario and comparison (a number); `pack` is a folder or zip of
+    packed results that takes the place of the store. The tables are data frames. Raises
+    `UnknownName` for another filter, `MucoreError` where nothing matches.
     """
     from mucore.statistics import from_store
+    from mucore.suite.pack import results_in
 
     filters = _filters(filters)
-    with _opened(pack, home) as store:
+    with results_in(pack, home) as store:
         return from_store(store, metric=metric, methods=methods, agreement=agreement, **filters)
 
 
@@ -442,13 +435,14 @@ def results(
 ) -> pd.DataFrame:
     """One row a stored result, as `compare` returns them; `metrics` picks and orders its numbers.
 
-    `filters` are dataset, model, scenario, method and comparison (a number); `pack` is a folder of
-    packed results that takes the place of the store. Raises `MucoreError`.
+    `filters` are dataset, model, scenario, method and comparison (a number); `pack` is a
+    folder or zip of packed results that takes the place of the store. Raises `MucoreError`.
     """
     from mucore.export.tables import comparison_frame
+    from mucore.suite.pack import results_in
 
     filters = _filters(filters, "method")
-    with _opened(pack, home) as store:
+    with results_in(pack, home) as store:
         return comparison_frame(store, metrics=metrics or None, **filters)
 
 
@@ -467,9 +461,10 @@ def export(
     What is left open is as for `results`.
     """
     from mucore.export.tables import text
+    from mucore.suite.pack import results_in
 
     filters = _filters(filters, "method")
-    with _opened(pack, home) as store:
+    with results_in(pack, home) as store:
         return text(store, format, means=means, metrics=metrics, caption=caption, **filters)
 
 
@@ -481,9 +476,10 @@ def report(
     for `results`.
     """
     from mucore.export.request import report as made
+    from mucore.suite.pack import results_in
 
     filters = _filters(filters, "method")
-    with _opened(pack, home) as store:
+    with results_in(pack, home) as store:
         return made(store, **filters)
 
 
@@ -500,14 +496,21 @@ def save_weights(key: str, path: str | Path, *, home: str | Path | None = None) 
 
 
 @_door
-def load_model(key: str, *, device: str = "auto", home: str | Path | None = None) -> nn.Module:
+def load_model(
+    key: str,
+    *,
+    device: str = "auto",
+    pack: str | Path | None = None,
+    home: str | Path | None = None,
+) -> nn.Module:
     """The network of the run with that key (or its first letters), in eval mode; see
-    `mucore.export.weights.load` for what it takes.
+    `mucore.export.weights.load` for what it takes. `pack` is one with weights, in half
+    precision there, that takes the place of the store.
     """
     from mucore.export import weights
-    from mucore.store import open_store
+    from mucore.suite.pack import results_in
 
-    with open_store(home) as store:
+    with results_in(pack, home) as store:
         return weights.load(store, key, device)
 
 
@@ -518,38 +521,3 @@ def _filters(given: Mapping[str, Any], *more: str) -> dict[str, Any]:
         if name not in known:
             raise UnknownName("filter of results", name, known)
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _opened(pack: Any, home: Any) -> Store:
-    """The pack where there is one, else the store of the home."""
-    from mucore.store import open_pack, open_store
-
-    return open_store(home) if pack is None else open_pack(pack)
-
-
-def _how(job: Job) -> str:
-    """How a job ended that has no result."""
-    why = f": {job.error}" if job.error else "."
-    return f"{job.label} {'was ' if job.state == 'cancelled' else ''}{job.state}{why}"
-
-
-def _compute(
-    plan: Plan, store: Store, *, name: str, device: str, anyway: bool, jobs: int = 1
-) -> list[Job]:
-    """Queue what a plan lacks and work on it, in `jobs` processes, until it is done; returns the
-    jobs that ended without a result.
-    """
-    from mucore.runner import local
-    from mucore.runner.plan import call_off
-    from mucore.store.rows import ENDED_WITHOUT_RESULT
-
-    asked = {"device": device, "anyway": anyway, "insist": "insist with anyway=True"}
-    comparison = local.queue(plan, store, name=name, note="from Python", **asked)
-    try:
-        local.work_on(plan, store, device=device, jobs=jobs)
-    except KeyboardInterrupt:
-        call_off(comparison, store)
-        raise
-    ended = store.jobs(comparison=comparison.id, keys=set(plan.keys), limit=1_000_000)
-    known = store.known([job.key for job in ended])
-    return [job for job in ended if job.state in ENDED_WITHOUT_RESULT and job.key not in known]

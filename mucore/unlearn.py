@@ -17,18 +17,29 @@ from rich.progress import Progress
 from torch import Tensor, nn
 
 from mucore import brought, catalog
+from mucore.blocks.shards import Sharded
 from mucore.brought import LOOKED_AT, need
 from mucore.catalog.cards import MethodCard
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.device import resolve_device, resolve_precision
 from mucore.engine.run import Run
-from mucore.errors import BadValue
+from mucore.errors import BadValue, said
 from mucore.runner.method import called, finite
 from mucore.runner.training_records import moments
-from mucore.runs import Recipe, method_parameters, refuse_original, refuse_scenario, refuse_values
-from mucore.training.records import NAMES
+from mucore.runs import (
+    Recipe,
+    method_parameters,
+    records_of,
+    refuse_original,
+    refuse_scenario,
+    refuse_values,
+)
+from mucore.training.records import needed
 
-MOMENTS: Final = "layer_moments"  # the record for which a trained network and its data are enough
+# records for which a trained network, or one from `fresh`, and the data are enough
+MOMENTS: Final = "layer_moments"
+SHARDS: Final = "shards"
+RECORDS: Final = "mucore/training/records.py"
 OF_IMAGES: Final = frozenset({"amun", "boundary_shrink", "gkt", "l2ul", "scar", "unsir"})
 
 
@@ -54,6 +65,7 @@ def unlearn(
     seed: int,
     device: str,
     fresh: Callable[[], nn.Module] | None,
+    records: Mapping[str, Any] | None,
     recipe: Recipe,
     given: Mapping[str, Any],
 ) -> tuple[nn.Module, Run]:
@@ -80,7 +92,13 @@ def unlearn(
     refuse_scenario(card, scenario, where)
     values = method_parameters(card, recipe, given, scenario=scenario)
     refuse_values(card, values, scenario, where)
-    refuse_original(card, values, NAMES - {MOMENTS})
+    records = records or {}
+    lacking = {"initial", *records_of(card, values)} - {MOMENTS, SHARDS} - records.keys()
+    way = f"give records= with {' and '.join(sorted(lacking & {*card.records}))} ({RECORDS}), or "
+    refuse_original(card, values, frozenset(lacking), way)
+    full = {each.partition("/")[0]: each for each in needed(card, values)}
+    kept: dict[str, Any] = {full.get(name, name): each for name, each in records.items()}
+    kept.setdefault("initial", Lacking(f"Give records= with initial ({RECORDS})."))
     unseen: Any = Lacking(f"{card.id} reads validation data. Give validation=, as train is given.")
     if validation is not None:
         unseen = brought.samples("validation", validation, run)
@@ -104,17 +122,27 @@ def unlearn(
         recipe=recipe,
         fresh_model=_made(fresh, model, card.id, place),
         training_seed=0,
-        record={},
+        record=kept,
     )
     drawn = torch.random.fork_rng([place] if place.type == "cuda" else [])
     with bar, drawn, torch.enable_grad():
         torch.manual_seed(seed)  # for layers that draw, such as dropout
+        before = Run(seed=seed, device=place)
         if MOMENTS in card.records:
-            before = Run(seed=seed, device=place)
             found = moments(start.eval(), data.everything(), before)
-            data.record[MOMENTS] = {name: each.cpu() for name, each in found.items()}
-            run.cost.prepared_seconds = before.cost.seconds
-        made = called(card.id, start.train().requires_grad_(True), data, run, values)
+            kept[MOMENTS] = {name: each.cpu() for name, each in found.items()}
+        elif SHARDS in card.records and SHARDS not in records:
+            sharded = Sharded.of(values, known.ids, recipe, data.fresh_model, 0)
+            with before.clock():
+                kept[needed(card, values)[0]] = sharded.train_all(known, before)
+        run.cost.prepared_seconds = before.cost.seconds
+        try:
+            made = called(card.id, start.train().requires_grad_(True), data, run, values)
+        except (KeyError, RuntimeError, AttributeError, TypeError) as error:
+            if not records:
+                raise
+            what = f"{card.id} cannot use what records= holds: {said(str(error), 200)}"
+            raise BadValue(f"{what}. {RECORDS} says what it must.") from error
     for note in _epochs(card, values, given, recipe):
         run.note(note)
     return _like(model, finite(made, model, run), place), run

@@ -362,17 +362,19 @@ def test_a_lock_that_is_held_while_run_plans_is_waited_for(home, monkeypatch, ca
 
 
 def test_an_interrupt_leaves_no_waiting_job_as_failed(home):
-    from mucore.cli.watch import Watch
+    from mucore.runner.watch import Watch
 
     with open_store(home) as store:
         plan = make_plan(cli.build_grid(options()), store)
-        with Watch(store, plan, launch(plan, store, name="interrupted"), lambda *_: None) as watch:
+        with Watch(
+            store, plan, launch(plan, store, name="interrupted"), *[lambda *_: None] * 2
+        ) as watch:
             watch.stopped.set()
         assert {job.state for job in store.jobs()} == {"cancelled"}
 
 
 def test_what_goes_wrong_in_showing_ends_the_work_and_is_raised(home):
-    from mucore.cli.watch import Watch
+    from mucore.runner.watch import Watch
 
     asked: list[str] = []
 
@@ -385,7 +387,10 @@ def test_what_goes_wrong_in_showing_ends_the_work_and_is_raised(home):
         plan = make_plan(cli.build_grid(options()), store)
         comparison = launch(plan, store, name="to a pipe")
         store.put_result(make_result(plan.specs[0]))
-        with pytest.raises(BrokenPipeError), Watch(store, plan, comparison, show) as watch:
+        with (
+            pytest.raises(BrokenPipeError),
+            Watch(store, plan, comparison, show, lambda *_: None) as watch,
+        ):
             assert watch.stopped.wait(60)
         assert asked == [plan.specs[0].key]
         assert [job.state for job in store.jobs()] == ["done"] + ["cancelled"] * (

@@ -84,6 +84,25 @@ def test_numbers_are_those_of_a_plain_loop_and_networks_stay_as_they_were(tmp_pa
     assert np.isfinite(found["unlearned"]["cka_retrain_test"])
 
 
+@pytest.mark.slow
+def test_a_resnet_18_of_torchvision_has_its_own_accuracies_to_the_sample():
+    from torchvision.models import resnet18
+
+    x, y = torch.randn(160, 3, 32, 32), torch.arange(160) % 4
+    nets = {name: resnet18(num_classes=4) for name in ("unlearned", "original", "retrained")}
+    for net in nets.values():
+        for rows in torch.arange(90).split(30):
+            nn.functional.cross_entropy(net(x[rows]), y[rows]).backward()
+            torch.optim.SGD(net.parameters(), 0.01).step()
+    given = {"train": (x[:120], y[:120]), "test": (x[120:], y[120:]), "forget": range(20)}
+    found = mu.evaluate(**nets, **given, device="cpu").table().set_index("metric")
+    for name, net in nets.items():
+        right = plain(net, x).argmax(1) == y.numpy()
+        parts = {"fa": right[:20], "ra": right[20:120], "ta": right[120:]}
+        counts = [found[name][part] * len(each) for part, each in parts.items()]
+        assert counts == pytest.approx([each.sum() for each in parts.values()], abs=1e-6)
+
+
 def test_a_network_whose_classes_are_in_another_order_is_not_judged():
     places = torch.eye(9)[Y].reshape(-1, 1, 3, 3)
     data = {"train": (places[:240], Y[:240]), "test": (places[240:], Y[240:])}

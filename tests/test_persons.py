@@ -1,14 +1,12 @@
 """A request of two persons, from their names to the report and to what is left of them."""
 
-import csv
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from archives import IMAGES_EACH, people
 from facts import tells
-from PIL import Image
 
 import mucore.api as mu
 from mucore import cli, purge
@@ -18,27 +16,9 @@ from mucore.forget_sets import persons
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store import open_store
 
-NAMES = [f"p{number}" for number in (30, 4, 17, 2, 9, 11)]  # in no order
-IMAGES = 8  # of each
-
-
-def faces(place: Path) -> None:
-    """Six persons in two classes: the last two are the test set."""
-    rows, draw = [], np.random.default_rng(0)
-    for number, name in enumerate(NAMES):
-        for image in range(IMAGES):
-            file = f"{'test' if number > 3 else 'train'}/{name}-{image}.png"
-            (place / file).parent.mkdir(parents=True, exist_ok=True)
-            pixels = draw.integers(0, 256, (8, 8), np.uint8)
-            pixels[0, 0] = 8 * number + image
-            Image.fromarray(pixels).save(place / file)
-            rows.append((file, "ab"[image % 2], name))
-    with (place / "labels.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("file", "label", "person"), *rows])
-
 
 def test_two_persons_are_forgotten_reported_and_purged_by_name(tmp_path, monkeypatch, capsys):
-    faces(tmp_path / "crm")
+    people(tmp_path / "crm")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
     recipe = {"epochs": 1, "validation_from": "test"}
@@ -49,7 +29,7 @@ def test_two_persons_are_forgotten_reported_and_purged_by_name(tmp_path, monkeyp
     # in the order of texts: p11, p17, p2, p30, p4, p9
     (rule,) = {*frame["scenario_parameters"]}
     assert json.loads(rule)["persons"] == [4, 3]
-    assert {*frame["forget_count"]} == {2 * IMAGES}
+    assert {*frame["forget_count"]} == {2 * IMAGES_EACH}
     with pytest.raises(UnknownName):
         mu.compare(**setting, **asked, scenario_parameters={"persons": ["anna"]})
     written = mu.report(dataset="folder:crm")
@@ -62,7 +42,7 @@ def test_two_persons_are_forgotten_reported_and_purged_by_name(tmp_path, monkeyp
     assert file.read_text().splitlines()[4:] == written.splitlines()[4:]
     # a relative path means the same data, and a change leaves no row that is known
     rows = persons.rows("p4,p30", "folder:crm")
-    assert len(rows) == 2 * IMAGES
+    assert len(rows) == 2 * IMAGES_EACH
     with open_store() as store:
         found = purge.left(store, "folder:crm", rows)
         assert len(found.outputs) == len(frame) + 1

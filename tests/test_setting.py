@@ -123,7 +123,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
         found.append(plan)
         return []
 
-    monkeypatch.setattr(api, "_compute", note)
+    monkeypatch.setattr("mucore.runner.local.compute", note)
     return found
 
 

@@ -12,8 +12,9 @@ from dashboard.text import units
 from dashboard.widgets import fields, forms, saved_sets
 from dashboard.widgets.links import link
 from mucore.catalog.cards import Parameter, ScenarioCard
-from mucore.forget_sets import identity, lists, saved
+from mucore.forget_sets import identity, lists, persons, saved
 from mucore.forget_sets.lists import Listed
+from mucore.runs import check
 
 SEVERAL = "budget, one or several"
 CURVE = "0.02,0.05,0.1,0.2,0.5"
@@ -39,6 +40,9 @@ def scenario_form(
                 _mark(budgets, [start], parameter.name in preset)
             elif parameter.kind == "ids":
                 values[parameter.name] = ids_field(parameter, card, dataset)
+            elif parameter.name == persons.PARAMETER:
+                values[parameter.name] = persons_field(parameter, card, dataset, start)
+                _mark(values[parameter.name], start, parameter.name in preset)
             elif names and parameter.name in CLASSES:
                 values[parameter.name] = class_field(parameter, card.id, names, start)
                 _mark(values[parameter.name], start, parameter.name in preset)
@@ -113,6 +117,16 @@ def class_field(
             "classes", name, options, default=first, format_func=title, help=parameter.help
         )
     ]
+
+
+def persons_field(parameter: Parameter, card: ScenarioCard, dataset: str, start: Any) -> Any:
+    """Persons by number, or by the names that a folder's table has; None where they are drawn."""
+    ways = "By name where a folder's table has names: anna, ben. Write none to have them drawn."
+    name, default = f"{card.id}.{parameter.name}", units.plain(start)
+    typed = state.text("persons", name, default=default, help=f"{parameter.help} {ways}")
+    return fields.checked(
+        lambda: check(parameter, persons.numbered(typed, dataset), owner=card.title), None
+    )
 
 
 def ids_field(parameter: Parameter, card: ScenarioCard, dataset: str) -> list[int]:

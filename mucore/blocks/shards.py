@@ -7,8 +7,9 @@ same samples gets the same bits. A state is a state dict; a record is a flat dic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -60,6 +61,24 @@ class Sharded:
     recipe: Recipe
     fresh_model: Callable[[int], nn.Module]
     training_seed: int
+
+    @classmethod
+    def of(
+        cls,
+        values: Mapping[str, Any],
+        ids: Tensor,
+        recipe: Recipe,
+        fresh_model: Callable[[int], nn.Module],
+        training_seed: int,
+    ) -> Sharded:
+        """As a method's parameters `shards`, `slices` and `epochs` say, of samples `ids` (n,)."""
+        return cls(
+            parts=partition(ids, values["shards"], values["slices"], training_seed),
+            epochs=recipe.epochs if values["epochs"] is None else values["epochs"],
+            recipe=recipe,
+            fresh_model=fresh_model,
+            training_seed=training_seed,
+        )
 
     def train(
         self, shard: int, samples: Samples, run: Run, *, first: int = 0, start: State | None = None

@@ -1,7 +1,7 @@
 """The command line: `python -m mucore COMMAND`.
 
 `commands` puts together what `catalogue`, `comparisons`, `stored`, `jobs` and `bench` define;
-`flags` says what to compare, `watch` follows a run.
+`flags` says what to compare. What computes is `mucore.runner.local`, as for Python.
 """
 
 from mucore.cli.commands import main

@@ -106,8 +106,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe has what it wanted
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        return complain("Interrupted.", INTERRUPTED)
+    except KeyboardInterrupt as stop:
+        return complain(str(stop) or "Interrupted.", INTERRUPTED)
     except SystemExit as end:  # of the options of `app`, which has said why
         return end.code if isinstance(end.code, int) else WRONG
     except Exception as error:  # the last step of this door: nobody gets to see a traceback

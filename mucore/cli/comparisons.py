@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from mucore.cli.base import (
     FAILED,
-    INTERRUPTED,
     WHOLE,
     WRONG,
     Device,
     Json,
     complain,
+    end_progress,
     open_home,
     patient_home,
+    progress,
     say_left_out,
+    tell,
 )
 from mucore.cli.flags import GridOptions, build_grid
-from mucore.cli.printing import print_results, print_table, say_time, to_json
-from mucore.cli.watch import Watch, describe_failure
+from mucore.cli.printing import duration, print_results, print_table, say_time, to_json
 from mucore.errors import MucoreError, warn
 from mucore.userfiles import datasets, sizes
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
+    from mucore.runner.watch import Show
     from mucore.store import Store
     from mucore.store.rows import Job, Result
 
@@ -138,8 +141,7 @@ def run(
     """Compute a comparison here and now and print its results; what the store has is not computed
     again.
     """
-    from mucore.export.records import describe
-    from mucore.runner import local
+    from mucore.export.records import describe, describe_failure
     from mucore.verdicts import judge_stored
 
     with patient_home() as store:
@@ -153,57 +155,51 @@ def run(
             elif as_json and job is not None:
                 print(to_json(describe_failure(job)), flush=True)
 
-        watch = compute(
-            planned,
-            store,
-            name=name or local.title(planned.grid),
-            note=note,
-            device=device,
-            anyway=anyway,
-            show=show,
-        )
-        if not as_json:
-            print_results(store.results(keys=planned.keys), judge_stored(store, keys=planned.keys))
-        return _outcome(watch)
+        def table() -> None:
+            if not as_json:
+                keys = planned.keys
+                print_results(store.results(keys=keys), judge_stored(store, keys=keys))
+
+        asked: dict[str, Any] = {"name": name, "note": note, "device": device, "anyway": anyway}
+        try:
+            failed = compute(planned, store, show=show, **asked)
+        except KeyboardInterrupt:
+            table()
+            raise
+        table()
+        return outcome(failed)
 
 
 def compute(
-    planned: Plan,
-    store: Store,
-    *,
-    name: str,
-    note: str,
-    device: str,
-    anyway: bool,
-    show: Callable[[str, Result | None, Job | None], None] = lambda *_: None,
-    jobs: int = 1,
-) -> Watch:
-    """Queue what is missing and work on it here, in `jobs` processes, until it is done or
-    interrupted; `show` gets every run of the plan as it comes.
-    """
+    plan: Plan, store: Store, *, show: Show = lambda *_: None, **asked: Any
+) -> Sequence[Job]:
+    """`runner.local.compute` with its progress on stderr."""
     from mucore.runner import local
 
+    labels, ended = {spec.key: spec.label for spec in plan.specs}, count(1)
+
+    def told(key: str, result: Result | None, job: Job | None) -> None:
+        show(key, result, job)
+        done = f"{next(ended)}/{len(labels)}"
+        if key not in plan.cached:
+            took = result and f" in {duration(result.cost.get('wall_seconds') or 0.0)}"
+            state = result.status if result else job and job.state
+            tell(f"{done} {state}: {labels[key]}{took or ''}")
+
     insist = "add --anyway to try it all the same"
-    asked = {"device": device, "anyway": anyway, "insist": insist}
-    comparison = local.queue(planned, store, name=name, note=note, **asked)
-    with Watch(store, planned, comparison, show) as watch:
-        local.work_on(planned, store, device=device, jobs=jobs, stop=watch.stopped)
-    return watch
+    try:
+        return local.compute(plan, store, insist=insist, show=told, step=progress, **asked)
+    finally:
+        end_progress()
 
 
-def _outcome(watch: Watch) -> int:
+def outcome(failed: Sequence[Job]) -> int:
     """The exit code of a comparison, with the reasons for what it lacks on stderr."""
-    missing = watch.unfinished()
-    if watch.stopped.is_set():
-        every = len(watch.plan.keys)
-        return complain(
-            f"Interrupted with {every - len(missing)} of {every} results stored; the same command "
-            "goes on from there.",
-            INTERRUPTED,
-        )
-    for reason, labels in _reasons(watch.failed.values()).items():
-        warn(f"{reason} ({', '.join(labels)})")
-    return FAILED if missing else 0
+    from mucore.runner.local import reasons
+
+    for reason in reasons(failed):
+        warn(reason)
+    return FAILED if failed else 0
 
 
 def quality(
@@ -247,12 +243,8 @@ def quality(
             _say_memory(planned)
         else:
             title = f"{local.title(planned.grid)} · forgetting quality, {models} models"
-            watch = compute(
-                planned, store, name=name or title, note=note, device=device, anyway=anyway
-            )
-            code = _outcome(watch)
-            if code == INTERRUPTED:
-                return code
+            asked: dict[str, Any] = {"note": note, "device": device, "anyway": anyway}
+            code = outcome(compute(planned, store, name=name or title, **asked))
             try:
                 findings = find(experiment, store)
             except MucoreError as error:
@@ -263,16 +255,3 @@ def quality(
         else:
             print_findings(findings)
     return code
-
-
-def _reasons(failed: Iterable[Job]) -> dict[str, list[str]]:
-    """Each reason once, with the runs that it stopped; what only lacks a failed reference shares
-    the reference's reason.
-    """
-    reasons: dict[str, list[str]] = {}
-    # a reference's own error is part of its dependants'
-    for job in sorted(failed, key=lambda job: len(job.error or "")):
-        error = job.error or f"It is {job.state}; see {job.log or 'its log'}."
-        reason = next((known for known in reasons if error.endswith(known)), error)
-        reasons.setdefault(reason, []).append(job.label)
-    return reasons

@@ -113,6 +113,7 @@ class _Work:
         them.
         """
         from mucore.cli.comparisons import compute
+        from mucore.runner import local
         from mucore.runner.grid import parse_grid
         from mucore.runner.plan import make_plan
 
@@ -124,20 +125,11 @@ class _Work:
         self.say(f"Lesson {lesson['id']}: {missing} of {runs} runs are missing.{time}")
         if self.plan_only or not missing:
             return told
-        watch = compute(
-            plan,
-            store,
-            name=f"Lesson: {lesson['title']}",
-            note=lesson["question"],
-            device=self.device,
-            anyway=False,
-        )
-        if watch.stopped.is_set():
-            raise KeyboardInterrupt
-        told["missing"] = len(watch.unfinished())
-        if told["missing"]:
-            errors = [job.error for job in watch.failed.values() if job.error]
-            told["error"] = min(errors, key=len, default="Some of its runs gave no result.")
+        asked: dict[str, Any] = {"note": lesson["question"], "device": self.device}
+        failed = compute(plan, store, name=f"Lesson: {lesson['title']}", **asked)
+        told["missing"] = len(failed)
+        if failed:
+            told["error"] = local.reasons(failed)[0]
         return told
 
     def page(self, name: str, report: dict[str, list[dict[str, Any]]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import Counter
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 Format = Literal["csv", "latex", "markdown"]
 Pack = Annotated[
     Path | None,
-    Parameter(help="A folder of packed results, such as data/demo, instead of the store."),
+    Parameter(help="A folder or zip of packed results instead of the store: data/demo."),
 ]
 
 
@@ -58,12 +57,6 @@ class Filters:
         if self.comparison is not None:
             chosen["comparison"] = comparison_id(store, self.comparison)
         return chosen
-
-
-def _opened(pack: Path | None) -> AbstractContextManager[Store]:
-    from mucore.store import open_pack
-
-    return open_home() if pack is None else open_pack(pack)
 
 
 def results(filters: Filters | None = None, *, as_json: Json = False) -> None:
@@ -146,8 +139,9 @@ def report(
     """
     from mucore import shipped
     from mucore.export.request import report as made
+    from mucore.suite.pack import results_in
 
-    with _opened(shipped.DATA / "demo" if demo else pack) as store:
+    with results_in(shipped.DATA / "demo" if demo else pack) as store:
         found = made(store, **(filters or Filters()).resolve(store))
     _write(found, output)
 
@@ -185,10 +179,11 @@ def stats(
     from mucore import statistics
     from mucore.cli import stats as tool
     from mucore.export import tables
+    from mucore.suite.pack import results_in
 
     chosen = filters or Filters()
     wanted = split_names(methods or []) or ([chosen.method] if chosen.method else [])
-    with _opened(pack) as store:
+    with results_in(pack) as store:
         narrowed = dataclasses.replace(chosen, method=None).resolve(store)
         found = statistics.from_store(
             store,
@@ -234,9 +229,10 @@ def analyse(
     """
     from mucore import analysis
     from mucore.cli import analyse as tool
+    from mucore.suite.pack import results_in
 
     parameters = tool.parse(params)
-    with _opened(pack) as results:
+    with results_in(pack) as results:
         known = tool.numbers(parameters, results)
     parameters = tool.internal(parameters, known)
     try:
@@ -244,7 +240,7 @@ def analyse(
             with open_home() as store:
                 found = tool.compute(kind, parameters, store, pack)
         else:
-            with _opened(pack) as store:
+            with results_in(pack) as store:
                 found = analysis.compute(kind, parameters, store, output, progress)
     finally:
         end_progress()

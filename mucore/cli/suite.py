@@ -83,6 +83,7 @@ def run(
     jobs: Annotated[int, WHOLE] = 1,
     out: Path | None = None,
     features: bool = False,
+    weights: bool = False,
     plan_only: Annotated[bool, Parameter(name="--plan")] = False,
     pack_only: bool = False,
     device: Device = "auto",
@@ -104,35 +105,33 @@ def run(
     features
         Features go into the pack as well, which makes it several times as large; then what
         rests on them can be verified, too.
+    weights
+        The networks go into the pack as well, in half precision: mu.load_model reads them.
     plan_only
         Say what would be run and how long, and stop.
     pack_only
         Run nothing; write the pack of what is there.
     """
-    from mucore.runner.helpers import check_jobs
     from mucore.suite import lines as suites
-    from mucore.suite.description import division as known_division
     from mucore.suite.description import load
     from mucore.suite.pack import pack_of, write
 
     say_left_out()
-    check_jobs(jobs)
     suite = load(name)
-    division = known_division(suite, division)
     runs = suites.asked(suite, division, _methods(methods or ["all"]))
     place = out or Path(f"{suite.id}-{division}")
     with patient_home() as store:
         left = _say_plan(suite, division, runs, store, jobs)
         if plan_only:
             return 0
-        if left and not pack_only and _compute(suite, division, runs, store, jobs, device):
-            return complain(
-                "Interrupted; what has ended is kept, and the same command goes on from there. "
-                "With --pack-only it writes the pack of what is there.",
-                INTERRUPTED,
-            )
+        if left and not pack_only:
+            try:
+                suites.run(suite, division, runs, store, compute, jobs=jobs, device=device)
+            except KeyboardInterrupt as stop:
+                also = "With --pack-only it writes the pack of what is there."
+                return complain(f"{stop} {also}", INTERRUPTED)
         pack = pack_of(suite, division, runs, store)
-        print(write(pack, place, features=features))
+        print(write(pack, place, features=features, weights=weights))
     _say_missing(pack.missing)
     return FAILED if any(each.kind in ("failed", "not run") for each in pack.missing) else 0
 
@@ -171,29 +170,6 @@ def _say_plan(
     if plan.to_run:
         print(say_time(plan), file=sys.stderr)
     return len(plan.to_run)
-
-
-def _compute(
-    suite: Suite, division: str, runs: Sequence[TaskRuns], store: Store, jobs: int, device: str
-) -> bool:
-    """Run task by task; returns whether somebody stopped it."""
-    from mucore.suite.lines import check_data, one_thread, plan_of, title
-
-    check_data(suite)
-    for each in runs:
-        with one_thread():
-            watch = compute(
-                plan_of([each], store),
-                store,
-                name=title(suite, division, each),
-                note=f"{suite.id} {suite.hash}",
-                device=device,
-                anyway=False,
-                jobs=jobs,
-            )
-        if watch.stopped.is_set():
-            return True
-    return False
 
 
 def _say_missing(missing: Iterable[Missing]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from mucore.cli.base import (
     FAILED,
-    INTERRUPTED,
     WHOLE,
     Device,
     Json,
@@ -63,10 +63,8 @@ def tune(
         Say what would be searched and how long, and stop.
     """
     from mucore.runner.helpers import check_jobs
-    from mucore.tuning.plan import FOLDER, plan, studies_of, wish_of
-    from mucore.tuning.report import record
-    from mucore.tuning.search import StudiesFailed
-    from mucore.tuning.together import search
+    from mucore.tuning.plan import FOLDER, plan, wish_of
+    from mucore.tuning.together import records_of
 
     say_left_out()
     check_jobs(jobs)
@@ -79,24 +77,10 @@ def tune(
         _say_plan(wish, plan(wish, store, root), jobs)
         if plan_only:
             return 0
-        failed = ""
-        try:
-            search(
-                *(grid, wish, store, root),
-                jobs=jobs,
-                device=device,
-                on_event=lambda event: _show(event, wish),
-            )
-        except StudiesFailed as error:
-            failed = str(error)  # said after what the others came to
-        except KeyboardInterrupt:
-            return complain(
-                f"Interrupted. The trials that ended are kept in {root}; the same command goes on "
-                "from there.",
-                INTERRUPTED,
-            )
-        found = studies_of(wish, root)
-        records = [record(each, study, wish.trials, root) for each, study in found]
+        show = partial(_show, wish=wish)
+        records, failed = records_of(
+            grid, wish, store, root, jobs=jobs, device=device, on_event=show
+        )
     if as_json:
         print(to_json(records, indent=2))
     elif records:

@@ -18,7 +18,7 @@ from mucore.verdicts import judge_stored
 
 if TYPE_CHECKING:
     from mucore.store import Store
-    from mucore.store.rows import Result
+    from mucore.store.rows import Job, Result
     from mucore.verdicts import Judged
 
 
@@ -61,6 +61,12 @@ def describe(
         "finished": result.finished.isoformat() if result.finished else None,
     }
     return content
+
+
+def describe_failure(job: Job) -> dict[str, Any]:
+    """A run without a result, beside those that have one."""
+    told = {"key": job.key, "spec": dict(job.spec), "cached": False, "status": job.state}
+    return told | {"error": job.error, "verdict": None, "metrics": {}, "cost": {}, "seconds": None}
 
 
 def document(store: Store, **filters: Any) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save as serialise
-from torch import nn
+from torch import Tensor, nn
 
+from mucore import training
+from mucore.engine import ensemble
 from mucore.errors import BadFile, BadValue
 from mucore.files import write
 from mucore.runner.session import Session
@@ -46,9 +48,7 @@ def save(store: Store, key: str, path: Path | str) -> Path:
             f"Weights are written to a file that ends in {', '.join(FORMATS)}, but got "
             f"{path.name!r}."
         )
-    arrays = store.artifacts.get_arrays(_artifact(find(store, key)))
-    # what was stored is read-only
-    state = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+    state = _state(store, find(store, key))
     if path.suffix == FORMATS[0]:
         content = serialise(state)
     else:
@@ -66,21 +66,18 @@ def load(store: Store, key: str, device: str = "auto") -> nn.Module:
     `mucore.datasets.load(dataset)`.
     """
     result = find(store, key)
-    _artifact(result)
-    loaded = Session(store, device).load_model(RunSpec.model_validate(result.spec))
-    if loaded is None:
-        raise BadFile(_gone(result))
-    return loaded[0]
+    spec, session = RunSpec.model_validate(result.spec), Session(store, device)
+    state, splits = _state(store, result), session.splits(spec)
+    model = ensemble.restore(state, lambda: training.fresh_model(spec, splits, 0), splits.task)
+    return model.to(session.device).eval()
 
 
-def _artifact(result: Result) -> str:
+def _state(store: Store, result: Result) -> dict[str, Tensor]:
     if result.weights is None:
-        raise BadFile(_gone(result))
-    return result.weights
-
-
-def _gone(result: Result) -> str:
-    return (
-        f"The weights of {result.spec['method']} ({result.key[:8]}) were not kept or were removed "
-        "to save space. Run it again to get them."
-    )
+        raise BadFile(
+            f"The weights of {result.spec['method']} ({result.key[:8]}) were not kept, not packed "
+            "(--weights), or removed to save space. Run it again to get them."
+        )
+    arrays = store.artifacts.get_arrays(result.weights)
+    # what was stored is read-only
+    return {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}

@@ -21,10 +21,10 @@ MOST: Final = 100_000
 
 def numbered(value: Any, dataset: str) -> Any:
     """The numbers of persons that a text (with commas) or a list names, where a table of the data
-    names persons; else the value. Raises `UnknownName`.
+    names persons; else the value, such as "none". Raises `UnknownName`.
     """
     names = datasets.person_names(dataset)
-    if not names or not isinstance(value, str | list | tuple):
+    if not names or not isinstance(value, str | list | tuple) or value in ("", "none"):
         return value
     wanted = [each.strip() for each in value.split(",")] if isinstance(value, str) else [*value]
     number = {name: place for place, name in enumerate(names)}

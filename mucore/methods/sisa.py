@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from mucore.blocks.shards import Sharded, checkpoint, partition, record_name
+from mucore.blocks.shards import Sharded, checkpoint, record_name
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble, Vote
 from mucore.engine.run import Run
@@ -35,20 +35,14 @@ def sisa(
     """
     # (1) the partition that the ensemble was trained with
     everything = data.retain.joined(data.forget)
-    parts = partition(everything.ids, shards, slices, data.training_seed)
-    training = Sharded(
-        parts=parts,
-        epochs=data.recipe.epochs if epochs is None else epochs,
-        recipe=data.recipe,
-        fresh_model=data.fresh_model,
-        training_seed=data.training_seed,
-    )
+    values = {"shards": shards, "slices": slices, "epochs": epochs}
+    training = Sharded.of(values, everything.ids, data.recipe, data.fresh_model, data.training_seed)
     before = data.record[record_name(shards, slices, epochs)]
     run.persistent(before)
     members = []
     sizes = []
     trained_again = 0  # slices
-    for shard, pieces in enumerate(parts):
+    for shard, pieces in enumerate(training.parts):
         met = [bool(torch.isin(ids, data.forget.ids).any()) for ids in pieces]
         # (2) a shard without a forgotten sample stays as it is
         state = checkpoint(before, shard, slices - 1)
@@ -63,7 +57,7 @@ def sisa(
         member = data.fresh_model(0)
         member.load_state_dict(state)
         members.append(member)
-        sizes.append(int(torch.isin(data.retain.ids, torch.cat(pieces)).sum()))
+        sizes.append(int(torch.isin(data.retain.ids, torch.cat(list(pieces))).sum()))
     run.diagnostics["retrained_share"] = trained_again / (shards * slices)  # of all slices
     # (4) the shards vote
     return Ensemble(members, vote, torch.tensor(sizes), data.task).to(run.device).eval()

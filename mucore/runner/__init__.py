@@ -9,7 +9,7 @@ What is asked for
 - `quality`: which runs the forgetting-quality experiment takes, and what their results say
 
 Who computes it
-- `local`: a plan computed here and now
+- `local`: a plan computed here and now; `watch`: what a person sees of it meanwhile, and Ctrl-C
 - `spawn`, `helpers`: how worker processes are started; workers beside this process until it ends
 - `worker`: takes jobs from the table, and computes them one after another
 - `jobs`: one job from the claim to its end, whatever computes it; its log

@@ -136,15 +136,13 @@ def moments(original: nn.Module, train: Samples, run: Run) -> Record:
 
 def _sharded(session: Session, spec: RunSpec) -> shards.Sharded:
     """How the shards of a spec's method are trained."""
-    splits, values = session.splits(spec), spec.parameters
-    return shards.Sharded(
-        parts=shards.partition(
-            splits.train.ids, values["shards"], values["slices"], spec.training_seed
-        ),
-        epochs=spec.recipe.epochs if values["epochs"] is None else values["epochs"],
-        recipe=spec.recipe,
-        fresh_model=lambda seed: training.initial_model(spec, splits, seed).to(session.device),
-        training_seed=spec.training_seed,
+    splits = session.splits(spec)
+    return shards.Sharded.of(
+        spec.parameters,
+        splits.train.ids,
+        spec.recipe,
+        lambda seed: training.initial_model(spec, splits, seed).to(session.device),
+        spec.training_seed,
     )
 
 

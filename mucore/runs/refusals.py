@@ -78,19 +78,23 @@ def refuse_file(card: MethodCard, values: Mapping[str, Any]) -> None:
 
 
 def refuse_original(
-    card: MethodCard, values: Mapping[str, Any], lacking: frozenset[str] = OF_TRAINING
+    card: MethodCard,
+    values: Mapping[str, Any],
+    lacking: frozenset[str] = OF_TRAINING,
+    way_out: str = "",
 ) -> None:
     """Raise `Refused` where a method needs something of the original's training, for an original
-    that was trained elsewhere and comes without the records `lacking`.
+    that was trained elsewhere and comes without the records `lacking`; `way_out` ends in "or ".
     """
     wanted = [name for name in card.records if name in lacking]
     if not wanted or _meets(values, card.no_records_when):
         return
     what = "the initial weights" if wanted == ["initial"] else "a record"
     changes = _to_meet(card, card.no_records_when)
+    ways = f"{f'set {changes}, or ' if changes else ''}{way_out}let mucore train the original."
     raise Refused(
         f"{card.id} needs {what} of the original's training, and this original was trained "
-        f"elsewhere. {f'Set {changes}, or let' if changes else 'Let'} mucore train the original."
+        f"elsewhere. {ways[0].upper()}{ways[1:]}"
     )
 
 

@@ -2,9 +2,10 @@
 database.
 
 A pack is a folder of `pack.json` (what it is, who made it, the hashes of the others),
-`comparisons.jsonl` and gzipped files in `results/`. Weights stay behind. Predictions and features
-of chosen runs come along as ordinary artifacts, thinned to some samples of each split and rounded;
-the metrics of a result were measured on all samples as they were.
+`comparisons.jsonl` and gzipped files in `results/`. Predictions and features of chosen runs come
+along as ordinary artifacts, thinned to some samples of each split and rounded, and where they are
+asked for, weights in half precision; the metrics of a result were measured on all samples and with
+weights as they were.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def write_pack(
     outputs: Collection[str] = (),
     samples: int | None = 300,
     features: bool = True,
+    weights: bool = False,
     comparisons: bool = True,
     beside: Mapping[str, Any] | None = None,
 ) -> Path:
@@ -54,9 +56,10 @@ def write_pack(
     comparisons that hold any of them to the folder `path`, which is returned.
 
     Of the runs `outputs`, predictions and, with `features`, features of up to `samples` samples of
-    each split go along, the same for every run, or all of them as they are (None); files of an
-    earlier pack are removed. `beside` is what pack.json says besides. The same results give the
-    same bytes in every file but `pack.json`. Raises `BadFile` where a file is missing.
+    each split go along, the same for every run, or all of them as they are (None), and with
+    `weights` those, in half precision; files of an earlier pack are removed. `beside` is what
+    pack.json says besides. The same results give the same bytes in every file but `pack.json`.
+    Raises `BadFile` where a file is missing.
     """
     folder = Path(path)
     results = sorted(store.results(keys=keys), key=lambda each: to_json(each.spec))  # packs better
@@ -70,6 +73,13 @@ def write_pack(
         for result in results
         if result.key in outputs and result.outputs is not None
     }
+    halved = {
+        result.key: kept.put_arrays(
+            {name: _half(each) for name, each in store.artifacts.get_arrays(result.weights).items()}
+        )
+        for result in results
+        if weights and result.key in outputs and result.weights is not None
+    }
     packed = {result.key for result in results}
     # everything as a reader gets it, so that packing it again changes no byte
     named = [
@@ -78,7 +88,9 @@ def write_pack(
         if not packed.isdisjoint(each.keys)
     ]
     travelling = [
-        dataclasses.replace(each, outputs=thinned.get(each.key), weights=None, demo=True)
+        dataclasses.replace(
+            each, outputs=thinned.get(each.key), weights=halved.get(each.key), demo=True
+        )
         for each in results
     ]
     contents = {
@@ -159,6 +171,13 @@ def _thin(name: str, split: SplitOutputs, samples: int) -> SplitOutputs:
     )
 
 
+def _half(values: np.ndarray) -> np.ndarray:
+    """Floating-point numbers as float16, unless one is beyond its 65,504."""
+    with np.errstate(over="ignore"):
+        half = values.astype(np.float16) if values.dtype.kind == "f" else values
+    return half if np.isfinite(half).all() else values
+
+
 def _rounded(values: np.ndarray) -> np.ndarray:
     """float16 or float32 values to the nearest that the upper half of their bits can hold."""
     half = values.dtype.itemsize * 4
@@ -207,7 +226,7 @@ def bring(path: Path | str, store: Store) -> None:
             outputs = each.outputs and store.artifacts.put_outputs(
                 pack.artifacts.get_outputs(each.outputs)
             )
-            store.put_result(dataclasses.replace(each, outputs=outputs, demo=False))
+            store.put_result(dataclasses.replace(each, outputs=outputs, weights=None, demo=False))
         for one in reversed(pack.comparisons()):
             store.create_comparison(one.name, one.note, one.grid, one.keys)
 

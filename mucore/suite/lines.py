@@ -8,20 +8,22 @@ goes on where it was, and what a comparison has computed before is not computed 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
+from mucore.runner.helpers import check_jobs
 from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import REFERENCES, RunSpec
 from mucore.store import Store
 from mucore.store.rows import ENDED_WITHOUT_RESULT
 from mucore.suite.description import Suite, Task, check
+from mucore.suite.description import division as known_division
 
 Kind = Literal["refused", "untuned", "failed", "not run"]
 UNTUNED = "No search for tuned settings has found any for it under this task."
@@ -198,10 +200,10 @@ def one_thread() -> Generator[None]:
 
 def asked(suite: Suite, division: str, methods: Sequence[str]) -> list[TaskRuns]:
     """Task by task what is to be run. Raises `BadValue` where no line is left, or where this
-    mucore would give other results than the suite asks for.
+    mucore would give other results than the suite asks for; `UnknownName`.
     """
     check(suite)
-    runs = runs_of(suite, division, methods_of(methods, suite.methods))
+    runs = runs_of(suite, known_division(suite, division), methods_of(methods, suite.methods))
     if not any(spec.method not in REFERENCES for each in runs for spec in each.specs):
         reasons = dict.fromkeys(missing.reason for each in runs for missing in each.missing)
         raise BadValue(
@@ -212,14 +214,33 @@ def asked(suite: Suite, division: str, methods: Sequence[str]) -> list[TaskRuns]
 
 
 def plan_of(runs: Sequence[TaskRuns], store: Store, *, jobs: int = 1) -> Plan:
-    """One plan of these tasks; which lines there cannot be was said before."""
+    """One plan of these tasks; which lines there cannot be was said before. Raises as `check_jobs`
+    does.
+    """
+    check_jobs(jobs)
     specs = {spec.key: spec for each in runs for spec in each.specs}
     return plan_specs(runs[0].grid, [*specs.values()], [], store, workers=jobs)
 
 
-def title(suite: Suite, division: str, each: TaskRuns) -> str:
-    """Of the comparison that a task is in the store."""
-    return f"{suite.id}, {division}: {each.task.scenario}"
+def run(
+    suite: Suite,
+    division: str,
+    runs: Sequence[TaskRuns],
+    store: Store,
+    compute: Callable[..., object],
+    *,
+    jobs: int = 1,
+    **asked: Any,
+) -> None:
+    """Task by task, each a comparison of its own; `compute` is `runner.local.compute`, which gets
+    what is `asked`, or works as it does. Raises as `check_data` and that.
+    """
+    check_data(suite)
+    for each in runs:
+        plan = plan_of([each], store, jobs=jobs)
+        asked |= {"name": f"{suite.id}, {division}: {each.task.scenario}", "jobs": jobs}
+        with one_thread():
+            compute(plan, store, note=f"{suite.id} {suite.hash}", **asked)
 
 
 def check_data(suite: Suite) -> None:

@@ -26,7 +26,7 @@ from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.files import whole_file
 from mucore.outputs import Outputs
 from mucore.runs import REFERENCES, RunSpec
-from mucore.store import Store, open_pack, pack_provenance, write_pack
+from mucore.store import Store, open_pack, open_store, pack_provenance, write_pack
 from mucore.store.pack import ARTIFACTS
 from mucore.store.rows import Result
 from mucore.suite.description import Suite, division, same_suite
@@ -34,7 +34,7 @@ from mucore.suite.lines import Missing, TaskRuns, check_result, failures, not_th
 
 FILE = re.compile(
     r"pack\.json|comparisons\.jsonl|results/\w[\w-]*\.jsonl\.gz"
-    rf"|{ARTIFACTS}/[0-9a-f]{{2}}/[0-9a-f]{{32}}\.parquet"
+    rf"|{ARTIFACTS}/[0-9a-f]{{2}}/[0-9a-f]{{32}}\.(parquet|safetensors)"
 )
 MOST_BYTES = 8 * 10**9  # of all files together
 # what zipfile raises for a damaged file, one with a password, or a name that is no text
@@ -173,9 +173,10 @@ def pack_of(
     )
 
 
-def write(pack: Pack, path: Path, *, features: bool = False) -> Path:
-    """Write what a store has of a division to a folder, or to a file where `path` ends in .zip.
-    Raises `BadValue` for a place that cannot be written, and where there is nothing.
+def write(pack: Pack, path: Path, *, features: bool = False, weights: bool = False) -> Path:
+    """Write what a store has of a division to a folder, or to a file where `path` ends in .zip;
+    `features`, and `weights` in half precision, go along where they are wanted. Raises `BadValue`
+    for a place that cannot be written, and where there is nothing.
     """
     if not pack.results:
         raise BadValue("There is no result yet, so there is nothing to pack. Run the suite first.")
@@ -183,16 +184,16 @@ def write(pack: Pack, path: Path, *, features: bool = False) -> Path:
     if path.exists() and (path.is_dir() == packed or not (packed or (path / "pack.json").exists())):
         raise BadValue(f"{path} is something else already. Name another place with --out.")
     if not packed:
-        return _write_folder(pack, path, features)
+        return _write_folder(pack, path, features, weights)
     with tempfile.TemporaryDirectory() as place:
-        _zip(_write_folder(pack, Path(place), features), path)
+        _zip(_write_folder(pack, Path(place), features, weights), path)
     return path
 
 
-def _write_folder(pack: Pack, path: Path, features: bool) -> Path:
+def _write_folder(pack: Pack, path: Path, features: bool, weights: bool) -> Path:
     suite, methods = pack.suite, [name for name in pack.methods if name not in REFERENCES]
     command = f"python -m mucore suite run {suite.id} --division {pack.division}"
-    command += f" --methods {','.join(methods)}{' --features' if features else ''}"
+    command += f" --methods {','.join(methods)}{' --features' * features}{' --weights' * weights}"
     about = {
         "id": suite.id,
         "hash": suite.hash,
@@ -213,6 +214,7 @@ def _write_folder(pack: Pack, path: Path, features: bool) -> Path:
         outputs=pack.results.keys(),
         samples=None,
         features=features,
+        weights=weights,
         comparisons=False,
         beside={"suite": about},
     )
@@ -265,6 +267,17 @@ def _spec(result: Result) -> RunSpec:
         return RunSpec.model_validate(dict(result.spec))
     except (TypeError, ValidationError) as error:
         raise BadFile(f"The pack's run {said(result.key)} cannot be read: {error}") from None
+
+
+@contextmanager
+def results_in(pack: str | Path | None, home: str | Path | None = None) -> Generator[Store]:
+    """The store of the results in a pack, a folder or zip, where there is one, else of the home."""
+    if pack is not None and Path(pack).suffix == ".zip":
+        with unpacked(Path(pack)) as folder, open_pack(folder) as store:
+            yield store
+    else:
+        with open_store(home) if pack is None else open_pack(pack) as store:
+            yield store
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from mucore import signals
 from mucore.catalog import tuning
@@ -20,7 +21,8 @@ from mucore.processes import end_all, own_group
 from mucore.runner.grid import Grid, parse_grid
 from mucore.runner.helpers import check_jobs
 from mucore.store import Store, open_store
-from mucore.tuning.plan import Wish, check_means, wish_of
+from mucore.tuning.plan import Wish, check_means, studies_of, wish_of
+from mucore.tuning.report import record
 from mucore.tuning.search import Event, Search, StudiesFailed, claimed
 from mucore.tuning.study import studies_in, write_found
 
@@ -75,6 +77,25 @@ def search(
             f"{' '.join(own.failed.values())} What had ended is kept, and the same command goes on "
             "from there; all other studies went on."
         )
+
+
+def records_of(
+    grid: Grid, wish: Wish, store: Store, root: Path, **asked: Any
+) -> tuple[list[dict[str, Any]], str]:
+    """`search`, and what each study came to (`report.record`), with why some could not go on or "".
+    Raises as that does, and `KeyboardInterrupt` with a sentence.
+    """
+    failed = ""
+    try:
+        search(grid, wish, store, root, **asked)
+    except StudiesFailed as error:
+        failed = str(error)  # said after what the others came to
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"Interrupted. The trials that ended are kept in {root}; the same command goes on from "
+            "there."
+        ) from None
+    return [record(*found, wish.trials, root) for found in studies_of(wish, root)], failed
 
 
 def _await(other: subprocess.Popen, cancelled: Callable[[], bool] | None) -> None:

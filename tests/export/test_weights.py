@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import torch
 from builders import make_result
+from safetensors.torch import load_file
 
 import mucore.api as mu
 from mucore import datasets, models
 from mucore.cli.commands import main
 from mucore.errors import BadFile, BadValue
-from mucore.store import open_store
+from mucore.store import open_store, write_pack
 from mucore.store.rows import Result
 
 COMMON: dict[str, Any] = {
@@ -67,10 +68,20 @@ def test_a_saved_file_is_the_run_as_the_method_uploaded_reads_it(
         assert row[metric] == run.metrics[metric].value
 
 
-def test_a_loaded_network_answers_as_the_run_did(home: Path, run: Result) -> None:
-    model = mu.load_model(run.key[:10], device="cpu", home=home)
-    assert not model.training
-    assert accuracy(model) == pytest.approx(run.metrics["ta"].value)
+def test_a_loaded_network_answers_as_the_run_did(home: Path, run: Result, tmp_path: Path) -> None:
+    with open_store(home) as store:
+        pack = write_pack(store, tmp_path / "pack", outputs=[run.key], weights=True)
+    places: tuple[tuple[dict[str, Any], float], ...]
+    places = ({"home": home}, 1e-6), ({"pack": pack}, 0.0026)  # half precision: one of 400
+    for place, off in places:
+        model = mu.load_model(run.key[:10], device="cpu", **place)
+        assert not model.training
+        assert accuracy(model) == pytest.approx(run.metrics["ta"].value, abs=off)
+    (file,) = pack.rglob("*.safetensors")
+    assert {a.dtype for a in load_file(file).values() if a.is_floating_point()} == {torch.float16}
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(BadFile, match="damaged"):
+        mu.load_model(run.key, device="cpu", pack=pack)
     strange = models.build("mlp", in_channels=1, classes=10, image_size=8, seed=1).eval()
     assert accuracy(strange) != pytest.approx(run.metrics["ta"].value)
 

@@ -99,7 +99,7 @@ def scaled(splits: Splits, pixels: Tensor, name: str) -> Tensor:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["0..1", "inside"])
+@pytest.mark.parametrize("name", ["mucore", *SCALES])
 def test_a_genuine_retrain_has_the_accuracies_of_its_own_loop(tmp_path: Path, name: str):
     splits = datasets.load("digits")
     network = models.build("resnet9-small", in_channels=1, classes=10, image_size=8, seed=7)
@@ -113,6 +113,8 @@ def test_a_genuine_retrain_has_the_accuracies_of_its_own_loop(tmp_path: Path, na
     state, path = network.state_dict(), tmp_path / "mine.pt"
     layer = {"normalize.mean": torch.full((1,), 0.3), "normalize.std": torch.full((1,), 0.7)}
     content = {
+        "mucore": state,
+        "-1..1": {"model": {f"backbone.{n}": t for n, t in state.items()}, "epoch": 3},
         "0..1": {"net": {f"_orig_mod.{n}": t for n, t in state.items()}, "acc": 1.0},
         "inside": {"state_dict": {f"module.{n}": t for n, t in (state | layer).items()}},
     }
@@ -122,7 +124,7 @@ def test_a_genuine_retrain_has_the_accuracies_of_its_own_loop(tmp_path: Path, na
     asked |= {"recipe": {"epochs": 3}, "scenario": "ids", "scenario_parameters": ids}
     asked |= {"methods": "uploaded", "parameters": {"uploaded": {"file": str(path)}}}
     asked["home"] = tmp_path / "home"
-    if name == "0..1":
+    if name in KNOWN[1:]:
         with pytest.raises(BadFile) as refusal:
             mu.compare(**asked)
         assert tells(str(refusal.value), "mine.pt", "pixels from", f"--preprocess {name}")

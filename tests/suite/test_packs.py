@@ -19,9 +19,9 @@ import pytest
 
 import mucore.api as mu
 from mucore import cli
-from mucore.cli import comparisons
 from mucore.errors import BadFile, BadValue
 from mucore.outputs import Outputs
+from mucore.runner import local
 from mucore.runs import RunSpec
 from mucore.store import ACTIVE, open_store
 from mucore.store.artifacts import Artifacts
@@ -460,13 +460,14 @@ def test_two_processes_and_a_stop_come_to_the_same(tiny_pack, tiny_folder, tmp_p
     asked = ["suite", "run", "tiny", "--division", "authors", "--methods", "finetune"]
     asked += ["--out", str(out)]
 
-    class Impatient(comparisons.Watch):
-        def _finish(self, key, result, job):
-            super()._finish(key, result, job)
-            self.stopped.set()
+    class Impatient(local.Watch):
+        def _look(self):
+            super()._look()
+            if self._shown:
+                self.stopped.set()
 
     with monkeypatch.context() as patch:
-        patch.setattr(comparisons, "Watch", Impatient)
+        patch.setattr(local, "Watch", Impatient)
         assert cli.main(asked) == 130
     with open_store(tmp_path / "home") as store:
         assert 0 < store.count_results() < 12 and not store.jobs(states=ACTIVE)

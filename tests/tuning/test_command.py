@@ -49,7 +49,7 @@ def test_a_search_ends_with_a_table_and_how_to_use_it(home, capsys):
 
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_has_ended(home, capsys, monkeypatch):
-    def impatient(event, _):
+    def impatient(event, wish):
         if event.study is not None and len(event.study.trials) == 2:
             raise KeyboardInterrupt
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from archives import people
 from facts import tells
 from pages import open_page, words_on
 from streamlit.testing.v1 import AppTest
@@ -63,7 +64,9 @@ def test_address_and_python_mean_what_the_command_line_means(
     at = open_page("launch", preset=preset, methods=METHODS)
     assert not at.exception and keys(planned[-1]) == by_command(preset)
     made: list[Plan] = []
-    monkeypatch.setattr(api, "_compute", lambda plan, *_, **__: made.append(plan) or [])
+    monkeypatch.setattr(
+        "mucore.runner.local.compute", lambda plan, *_, **__: made.append(plan) or []
+    )
     monkeypatch.setattr("mucore.runner.local.say_refused", lambda plan, **_: None)
     api.compare(preset=preset, methods=METHODS, home=tmp_path)
     assert {spec.key for spec in made[0].specs} == by_command(preset)
@@ -115,3 +118,13 @@ def test_the_page_opens_on_tuned_settings_which_a_papers_preset_takes_back(plann
     assert "settings" not in at.query_params and {
         choice.preset for choice in planned[-1].methods
     } == {"authors"}
+
+
+def test_persons_of_a_folder_go_by_name(planned, tmp_path):
+    people(tmp_path / "crm")
+    query = {"dataset": "folder", "path": str(tmp_path / "crm"), "model": "mlp"}
+    query |= {"scenarios": "identities", "methods": "finetune", "preset": "quick"}
+    open_page("launch", **query, **{"identities.persons": "p4, p30"})
+    assert planned[-1].scenarios[0].parameters["persons"] == [4, 3]
+    at = open_page("launch", **query, **{"identities.persons": "p4, anna"})
+    assert tells(words_on(at), "anna", "p30") and at.button(key="start").disabled
