@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import Samples, UnlearningData
+from mucore.engine.data import Samples, UnlearningData, sent
 from mucore.engine.losses import cross_entropy, predicted
 from mucore.engine.predict import logits_of
 from mucore.engine.run import Run
@@ -51,7 +51,7 @@ def random_label_loss(
         labels = batch.y.cpu().clone()
         forgotten = batch.part.cpu() == forget_part
         labels[forgotten] = draw_labels(data, labels[forgotten], run, pool)
-        return cross_entropy(model(batch.x), labels.to(batch.y.device))
+        return cross_entropy(model(batch.x), sent(labels, batch.y.device))
 
     return loss
 
@@ -101,9 +101,8 @@ def gumbel_softmax(logits: Tensor, tau: float, run: Run, *, hard: bool = False) 
 
     The hard form is a class drawn from softmax(logits), whatever τ (Jang et al., ICLR 2017).
     """
-    noise = (
-        -torch.empty(logits.shape).exponential_(generator=run.rng("gumbel")).log().to(logits.device)
-    )
+    drawn = -torch.empty(logits.shape).exponential_(generator=run.rng("gumbel")).log()
+    noise = sent(drawn, logits.device)
     if hard:
         return nn.functional.one_hot((logits + noise).argmax(1), logits.shape[1]).to(logits.dtype)
     return torch.softmax((logits + noise) / tau, 1)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import Samples
+from mucore.engine.data import Samples, sent
 from mucore.engine.state import frozen_copy, state_bytes
 
 
@@ -49,7 +49,7 @@ class Teacher:
             x = batch.x if new.all() else batch.x[new.to(batch.x.device)]
             self._keep(rows[new], self.network(x))
         assert self.logits is not None
-        return self.logits[rows.to(self.logits.device)]
+        return self.logits[sent(rows, self.logits.device)]
 
     def learn(self, batch: Batch, logits: Tensor) -> None:
         """Take down what the model said of plain images where somebody else has asked it."""

@@ -17,9 +17,9 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor, nn
 
-from mucore.engine import losses
+from mucore.engine import graph, losses
 from mucore.engine.batch import Batch
-from mucore.engine.data import Samples, Source
+from mucore.engine.data import Samples, Source, sent
 from mucore.engine.run import Run
 from mucore.engine.state import copy_state, hooked, is_finite
 from mucore.errors import BadValue
@@ -53,7 +53,7 @@ def recipe_loss(samples: Samples, recipe: Recipe) -> Callable[[nn.Module, Batch]
 
     def weighted(model: nn.Module, batch: Batch) -> Tensor:
         return nn.functional.cross_entropy(
-            model(batch.x), batch.y, weight=weights.to(batch.x.device)
+            model(batch.x), batch.y, weight=sent(weights, batch.x.device)
         )
 
     return weighted
@@ -119,18 +119,26 @@ class Optimizer:
             milestones=recipe.milestones or (recipe.epochs // 2, recipe.epochs * 3 // 4),
         )
 
-    def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    def make(
+        self, parameters: list[nn.Parameter], *, recorded: bool = False
+    ) -> torch.optim.Optimizer:
+        """`recorded`: for steps that are replayed (engine/graph.py), with the rate in a tensor."""
+        lr, options = self.lr, {}
+        if recorded:
+            lr = torch.tensor(self.lr, device=parameters[0].device if parameters else None)
+            options = {"fused": True}
         if self.name == "sgd":
             nesterov = self.nesterov and self.momentum > 0
             return torch.optim.SGD(
                 parameters,
-                self.lr,
+                lr,
                 self.momentum,
                 nesterov=nesterov,
                 weight_decay=self.weight_decay,
+                **options,
             )
         kind = torch.optim.Adam if self.name == "adam" else torch.optim.AdamW
-        return kind(parameters, self.lr, weight_decay=self.weight_decay)
+        return kind(parameters, lr, weight_decay=self.weight_decay, capturable=recorded, **options)
 
     def factor(self, step: int, total: int, epoch: int) -> float:
         """What multiplies `lr` at a 0-based step of `total` in a 0-based epoch."""
@@ -160,8 +168,12 @@ class _Pace:
     step: int = 0
 
     def set_rate(self, epoch: int) -> None:
+        rate = self.settings.lr * self.settings.factor(self.step, self.total, epoch)
         for group in self.engine.param_groups:
-            group["lr"] = self.settings.lr * self.settings.factor(self.step, self.total, epoch)
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
 
 
 class Checkpoints(Protocol):
@@ -209,11 +221,12 @@ def fit(
     """
     run.check()  # the first optimiser of a process loads seconds' worth of PyTorch
     parameters = [p for p in model.parameters() if p.requires_grad]
-    engine = optimizer.make(parameters)
+    graphs = graph.wanted(run)
+    engine = optimizer.make(parameters, recorded=graphs)
     per_epoch = [[phase for phase in phases if phase.when(epoch)] for epoch in range(epochs)]
     shared = _Pace(optimizer, engine, 0)
     own = {
-        id(phase): _Pace(phase.optimizer, phase.optimizer.make(parameters), 0)
+        id(phase): _Pace(phase.optimizer, phase.optimizer.make(parameters, recorded=graphs), 0)
         for phase in phases
         if phase.optimizer is not None
     }
@@ -236,6 +249,31 @@ def fit(
         run.cost.processor_seconds += state["processor_seconds"]
         run.cost.reads.update(state["reads"])
         run.note(f"resumed after epoch {first} of {epochs}")
+    edited = bool(run.noise) or edit_grads is not None
+
+    def move(pace: _Pace) -> None:
+        if run.noise:
+            _add_noise(parameters, run)
+        if edit_grads is not None:
+            edit_grads(model)
+        if pace.settings.grad_clip is not None:
+            nn.utils.clip_grad_norm_(parameters, pace.settings.grad_clip)
+        pace.engine.step()
+
+    def step_of(phase: Phase) -> Callable[[tuple[Batch, ...], int], Tensor]:
+        """Gives the loss; what edits gradients may work on the host, and comes after it."""
+        pace = own.get(id(phase), shared)
+
+        def done(batches: tuple[Batch, ...], epoch: int = 0) -> Tensor:
+            pace.engine.zero_grad(set_to_none=True)
+            loss = _backward(model, phase.loss, batches, run)
+            if not edited:
+                move(pace)
+            return loss
+
+        return graph.Recording(done, model, pace.engine, run) if graphs else done
+
+    work = {id(phase): step_of(phase) for phase in phases}
     snapshot = copy_state(model)
     check_every = 1 if run.device.type == "cpu" else SNAPSHOT_STEPS
     for epoch in range(first, epochs):
@@ -244,18 +282,11 @@ def fit(
         steps_before = step
         for phase in per_epoch[epoch]:
             pace = own.get(id(phase), shared)
-            engine = pace.engine
             for batches in _steps(phase, epoch, run, skip_single=bn == "train"):
                 pace.set_rate(epoch)
-                engine.zero_grad(set_to_none=True)
-                loss = _backward(model, phase.loss, batches, run)
-                if run.noise:
-                    _add_noise(parameters, run)
-                if edit_grads is not None:
-                    edit_grads(model)
-                if pace.settings.grad_clip is not None:
-                    nn.utils.clip_grad_norm_(parameters, pace.settings.grad_clip)
-                engine.step()
+                loss = work[id(phase)](batches, epoch)
+                if edited:
+                    move(pace)
                 if after_step is not None:
                     after_step(model)
                 step += 1
@@ -317,7 +348,8 @@ def _add_noise(parameters: Sequence[nn.Parameter], run: Run) -> None:
     generator = run.rng("gradient_noise")
     for p in parameters:
         if p.grad is not None:
-            p.grad.add_(torch.randn(p.shape, generator=generator).to(p.grad), alpha=run.noise)
+            drawn = torch.randn(p.shape, generator=generator).to(p.grad.dtype)
+            p.grad.add_(sent(drawn, p.grad.device), alpha=run.noise)
     run.diagnostics["noisy_steps"] = run.diagnostics.get("noisy_steps", 0) + 1
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mucore.blocks.teacher import Teacher
 from mucore.engine.batch import Batch
-from mucore.engine.data import UnlearningData
+from mucore.engine.data import UnlearningData, sent
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run
@@ -54,4 +54,4 @@ def delete(
 
 def without_own_class(logits: Tensor, allowed: Tensor) -> Tensor:
     """Softmax of `logits` (n, C) over the True entries of `allowed` (n, C) alone."""
-    return torch.softmax(logits.float().masked_fill(~allowed.to(logits.device), NEVER), 1)
+    return torch.softmax(logits.float().masked_fill(~sent(allowed, logits.device), NEVER), 1)

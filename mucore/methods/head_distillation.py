@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import Source, UnlearningData
+from mucore.engine.data import Source, UnlearningData, sent
 from mucore.engine.features import classifier_layer, features_of
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
@@ -78,5 +78,5 @@ class Ready(Source):
         return "features"
 
     def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
-        rows = chosen.to(self.features.device)
+        rows = sent(chosen, self.features.device)
         return Batch(self.features[rows], rows, chosen, torch.zeros_like(rows))

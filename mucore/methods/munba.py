@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from mucore.blocks.labels import draw_labels
 from mucore.engine import losses
 from mucore.engine.batch import Batch
-from mucore.engine.data import UnlearningData
+from mucore.engine.data import UnlearningData, sent
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, cross_entropy, fit
 from mucore.engine.run import Run
 from mucore.rng import numpy_rng
@@ -45,7 +45,7 @@ def munba(
     #     under uniform random labels
     def bargain(model: nn.Module, retain: Batch, forget: Batch) -> Tensor:
         retained = cross_entropy(model, retain)
-        labels = draw_labels(data, forget.y.cpu(), run, "all").to(forget.y.device)
+        labels = sent(draw_labels(data, forget.y, run, "all"), forget.y.device)
         forgotten = losses.cross_entropy(model(forget.x), labels)
         retain_gradient = gradient_of(retained, parameters)
         forget_gradient = gradient_of(forgotten, parameters)

@@ -107,6 +107,7 @@ def train(
 
     A recorded training has no checkpoints: it starts over.
     """
+    watching = recorder is not None
     recorder = recorder or Recorder()
     recorder.start(
         model,
@@ -125,7 +126,7 @@ def train(
         run,
         epochs=recipe.epochs,
         optimizer=Optimizer.of(recipe),
-        edit_grads=recorder.before_step,
+        edit_grads=recorder.before_step if watching else None,
         after_step=recorder.after_step,
         stop=recorder.after_epoch,
         what=what,
