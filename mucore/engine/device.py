@@ -48,6 +48,17 @@ def resolve_precision(
     return "bf16" if device.type == "cpu" and torch.cpu._is_amx_tile_supported() else "fp32"
 
 
+def settle(device: torch.device) -> None:
+    """How a GPU computes float32, said once, as numbers of stored results rest on it: products of
+    matrices in full, convolutions in TF32 (ten bits of mantissa), each by the kernel that cuDNN
+    takes without trying which is fastest here.
+    """
+    if device.type == "cuda":
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = True
+        torch.backends.cudnn.benchmark = False
+
+
 def describe(device: torch.device) -> str:
     """A device's model, as results store it: timings compare only between equal ones."""
     if device.type == "cuda":

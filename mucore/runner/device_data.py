@@ -14,7 +14,7 @@ import torch
 from mucore import catalog, datasets
 from mucore.datasets.poisoned import poisoned
 from mucore.engine.data import Samples, on_device
-from mucore.engine.device import describe, identity, resolve_device, resolve_precision
+from mucore.engine.device import describe, identity, resolve_device, resolve_precision, settle
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import BadFile, BadValue, MucoreError
 from mucore.outputs import DOWNSTREAM
@@ -38,6 +38,7 @@ class DeviceData:
         self.store = store
         self.gpu_share = gpu_share  # of its memory; the rest is others'
         self.device = resolve_device(device, number)
+        settle(self.device)
         self.device_name = describe(self.device)
         self.device_id = identity(self.device)
         self.on_checkpoint: Callable[[], None] = lambda: None

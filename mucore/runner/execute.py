@@ -317,4 +317,5 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "torch": torch.__version__,
         **{name: version(name) for name in names},
+        **({"cuda": f"{cuda} (TF32 in convolutions)"} if (cuda := torch.version.cuda) else {}),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mucore.engine.device import resolve_device
+from mucore.engine.device import resolve_device, settle
 from mucore.errors import BadValue
 
 
@@ -24,3 +24,16 @@ def test_workers_share_the_devices_in_turn(name, gpus, taken, monkeypatch):
     assert [str(resolve_device(name, number)) for number in range(4)] == taken
     with pytest.raises(BadValue, match=f"{gpus} CUDA GPUs"):
         resolve_device("cpu,cuda:3")
+
+
+def test_how_a_gpu_computes_float32_is_set_on_a_gpu_alone():
+    cudnn, products = torch.backends.cudnn, torch.backends.cuda.matmul
+    before = cudnn.allow_tf32, products.allow_tf32
+    try:
+        cudnn.allow_tf32, products.allow_tf32 = False, True
+        settle(torch.device("cpu"))
+        assert (cudnn.allow_tf32, products.allow_tf32) == (False, True)
+        settle(torch.device("cuda"))
+        assert (cudnn.allow_tf32, products.allow_tf32, cudnn.benchmark) == (True, False, False)
+    finally:
+        cudnn.allow_tf32, products.allow_tf32 = before
