@@ -14,7 +14,6 @@ counts, all that follow are plain, and the run has a note.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -30,11 +29,6 @@ PLAIN_FIRST = 3
 # of what a step changes: sums of a GPU come in any order, and bfloat16 has eight bits
 TOLERANCE = 0.01
 Step = Callable[[tuple[Batch, ...]], Tensor]  # one step on batches; gives the loss, detached
-
-
-def wanted(run: Run) -> bool:
-    """Whether the steps of a run are to be recorded."""
-    return run.device.type == "cuda" and os.environ.get("MUCORE_GRAPHS") == "1"
 
 
 def recorded(step: Callable[[], Tensor], device: torch.device) -> tuple[Tensor, Callable[[], None]]:
@@ -55,8 +49,7 @@ class Recording:
     def __init__(self, step: Step, model: nn.Module, optimizer: torch.optim.Optimizer, run: Run):
         self.step, self.model, self.optimizer, self.run = step, model, optimizer, run
         self.shapes: list[torch.Size] = []
-        self.plain, self.epoch = 0, -1
-        self.refused = False
+        self.plain, self.epoch, self.refused = 0, -1, False
         self.inputs: tuple[Batch, ...] = ()
         self.gradients: list[Tensor | None] = []
         self.loss: Tensor | None = None  # once recorded
@@ -68,10 +61,9 @@ class Recording:
         self.shapes = self.shapes or shapes
         if self.refused or shapes != self.shapes:
             return self.step(batches)
-        if self.loss is None:
-            self.plain += 1
-            if self.plain <= PLAIN_FIRST or not self._recorded(batches):
-                return self.step(batches)
+        self.plain += self.loss is None
+        if self.loss is None and (self.plain <= PLAIN_FIRST or not self._recorded(batches)):
+            return self.step(batches)
         if epoch != self.epoch:
             self.epoch = epoch
             return self._compared(batches)
@@ -130,8 +122,8 @@ class Recording:
         return plain
 
     def _state(self) -> list[Tensor]:
-        slots = (v for slot in self.optimizer.state.values() for v in slot.values())
-        held = [v for v in slots if isinstance(v, Tensor)]
+        slots = self.optimizer.state.values()
+        held = [v for slot in slots for v in slot.values() if isinstance(v, Tensor)]
         return [*self.model.parameters(), *self.model.buffers(), *held]
 
     def _slopes(self) -> list[Tensor]:

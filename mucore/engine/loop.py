@@ -12,7 +12,7 @@ import contextlib
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -119,26 +119,18 @@ class Optimizer:
             milestones=recipe.milestones or (recipe.epochs // 2, recipe.epochs * 3 // 4),
         )
 
-    def make(
-        self, parameters: list[nn.Parameter], *, recorded: bool = False
-    ) -> torch.optim.Optimizer:
+    def make(self, parameters: list[nn.Parameter], recorded: bool = False) -> torch.optim.Optimizer:
         """`recorded`: for steps that are replayed (engine/graph.py), with the rate in a tensor."""
-        lr, options = self.lr, {}
+        lr: float | Tensor = self.lr
+        options: dict[str, Any] = {"weight_decay": self.weight_decay}
         if recorded:
-            lr = torch.tensor(self.lr, device=parameters[0].device if parameters else None)
-            options = {"fused": True}
+            lr = torch.tensor(lr, device=parameters[0].device if parameters else None)
+            options["fused"] = True
         if self.name == "sgd":
             nesterov = self.nesterov and self.momentum > 0
-            return torch.optim.SGD(
-                parameters,
-                lr,
-                self.momentum,
-                nesterov=nesterov,
-                weight_decay=self.weight_decay,
-                **options,
-            )
+            return torch.optim.SGD(parameters, lr, self.momentum, nesterov=nesterov, **options)
         kind = torch.optim.Adam if self.name == "adam" else torch.optim.AdamW
-        return kind(parameters, lr, weight_decay=self.weight_decay, capturable=recorded, **options)
+        return kind(parameters, lr, capturable=recorded, **options)
 
     def factor(self, step: int, total: int, epoch: int) -> float:
         """What multiplies `lr` at a 0-based step of `total` in a 0-based epoch."""
@@ -170,10 +162,8 @@ class _Pace:
     def set_rate(self, epoch: int) -> None:
         rate = self.settings.lr * self.settings.factor(self.step, self.total, epoch)
         for group in self.engine.param_groups:
-            if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(rate)
-            else:
-                group["lr"] = rate
+            held = group["lr"]
+            group["lr"] = held.fill_(rate) if isinstance(held, Tensor) else rate
 
 
 class Checkpoints(Protocol):
@@ -221,12 +211,11 @@ def fit(
     """
     run.check()  # the first optimiser of a process loads seconds' worth of PyTorch
     parameters = [p for p in model.parameters() if p.requires_grad]
-    graphs = graph.wanted(run)
-    engine = optimizer.make(parameters, recorded=graphs)
+    engine = optimizer.make(parameters, recorded=run.graphs)
     per_epoch = [[phase for phase in phases if phase.when(epoch)] for epoch in range(epochs)]
     shared = _Pace(optimizer, engine, 0)
     own = {
-        id(phase): _Pace(phase.optimizer, phase.optimizer.make(parameters, recorded=graphs), 0)
+        id(phase): _Pace(phase.optimizer, phase.optimizer.make(parameters, recorded=run.graphs), 0)
         for phase in phases
         if phase.optimizer is not None
     }
@@ -271,7 +260,7 @@ def fit(
                 move(pace)
             return loss
 
-        return graph.Recording(done, model, pace.engine, run) if graphs else done
+        return graph.Recording(done, model, pace.engine, run) if run.graphs else done
 
     work = {id(phase): step_of(phase) for phase in phases}
     snapshot = copy_state(model)

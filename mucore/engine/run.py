@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import os
 import threading
 import time
 from collections import Counter
@@ -96,6 +97,8 @@ class Run:
         self.seed = seed
         self.device = torch.device(device)
         self.precision = precision
+        # whether `fit` records its steps and replays them (engine/graph.py)
+        self.graphs = self.device.type == "cuda" and os.environ.get("MUCORE_GRAPHS") == "1"
         self.noise = 0.0  # standard deviation of the Gaussian noise that `fit` adds to gradients
         self.cost = Cost()
         self.status: Status = "ok"

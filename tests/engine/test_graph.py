@@ -73,7 +73,6 @@ def taped(step: Callable[[], Tensor], device: torch.device) -> tuple[Tensor, Cal
 
 @pytest.fixture
 def tapes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph, "wanted", lambda run: True)
     monkeypatch.setattr(graph, "recorded", taped)
 
 
@@ -86,12 +85,14 @@ def trained(
     name: toy.Name = "conv",
     loss: Callable[[Run], Loss] = lambda run: cross_entropy,
     optimizer: Optimizer = COSINE,
+    graphs: bool = True,
     **options: Any,
 ) -> tuple[nn.Module, Run]:
     """A network of the toys after three epochs, in batches of 64; the last has 30 samples (mlp: 22)
     of 350 (1,750).
     """
     network, run = toy.problem(name).network(0), Run(seed=0)
+    run.graphs = graphs
     phase = Phase(data=toy.request(name, 50).retain, batch_size=64, loss=loss(run))
     return fit(network, [phase], run, epochs=EPOCHS, optimizer=optimizer, **options), run
 
@@ -129,8 +130,7 @@ def test_a_replayed_training_is_the_plain_one(options, tapes, monkeypatch):
 
 def test_switched_off_another_kernel_makes_the_same_steps(tapes, monkeypatch):
     wanted, _ = plainly(monkeypatch)
-    monkeypatch.setattr(graph, "wanted", lambda run: False)
-    found, run = trained()
+    found, run = trained(graphs=False)
     assert run.diagnostics == {}
     for name, value in wanted.state_dict().items():
         assert torch.allclose(value, found.state_dict()[name], atol=1e-5), name
@@ -180,8 +180,13 @@ def test_a_replay_that_ends_elsewhere_is_noticed(tapes):
     assert run.diagnostics == {"graph_steps": 2 + 5 + 1}
 
 
+def test_without_cuda_all_steps_are_plain():
+    _, run = trained()
+    assert ["cannot be recorded" in note for note in run.notes] == [True]
+
+
 def test_off_unless_asked_for(monkeypatch):
     monkeypatch.setenv("MUCORE_GRAPHS", "1")
-    assert not graph.wanted(Run(seed=0)) and graph.wanted(Run(seed=0, device="cuda"))
+    assert not Run(seed=0).graphs and Run(seed=0, device="cuda").graphs
     monkeypatch.delenv("MUCORE_GRAPHS")
-    assert not graph.wanted(Run(seed=0, device="cuda"))
+    assert not Run(seed=0, device="cuda").graphs
