@@ -8,24 +8,28 @@ that takes does not depend on what they show.
 from __future__ import annotations
 
 import tempfile
+import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from mucore import training
 from mucore.bench import page
 from mucore.bench.page import Line, bare_rate
 from mucore.engine.run import Run
 from mucore.errors import BadValue
-from mucore.runner.execute import unlearn_recorded
+from mucore.runner.execute import execute, unlearn_recorded
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import open_store
 from mucore.userfiles import datasets
 
-SHARE_OF_BARE = 0.9
+SHARE_OF_BARE, GRAPHS = 0.9, 3.0
+PROFILED = 20  # steps
 # One of each kind, those that read the retain set among them.
 METHODS = (
     *("finetune", "gradient_ascent", "neggrad_plus", "scrub", "bad_teacher"),
@@ -33,7 +37,7 @@ METHODS = (
 )
 ABOUT = (
     "Written by `python -m mucore bench --gpu --write`: ResNet-18 on 50,000 generated images of 32 "
-    "by 32 pixels in ten classes, preset `standard` with 10 epochs in batches of 128. Ten methods "
+    "by 32 pixels in ten classes, preset `standard` with 5 epochs in batches of 128. Ten methods "
     "with their authors' values forget one class."
 )
 
@@ -62,7 +66,7 @@ class Size:
         )
 
 
-FULL = Size(50_000, 32, "resnet18", 128, 10)
+FULL = Size(50_000, 32, "resnet18", 128, 5)
 QUICK = Size(200, 8, "resnet9-small", 32, 1)
 
 
@@ -83,7 +87,8 @@ def benchmark_gpu(*, quick: bool = False, write: bool = False, device: str = "au
         dataset = f"npz:{drawn(Path(folder) / 'drawn.npz', size.images, size.pixels)}"
         with open_store(Path(folder) / "home") as store:
             session = Session(store, device)
-            lines = [*epochs(size, dataset, session), *against_retrain(size, dataset, session)]
+            parts = (epochs, whole_run, against_retrain)
+            lines = [line for part in parts for line in part(size, dataset, session)]
     return page.report("## On a GPU", ABOUT, lines, device=device, quick=quick, write=write)
 
 
@@ -103,50 +108,134 @@ def drawn(path: Path, images: int, pixels: int, classes: int = 10) -> Path:
 
 
 def epochs(size: Size, dataset: str, session: Session) -> list[Line]:
-    """One epoch in each precision as trainings run, and one with crops and flips, beside the bare
-    loop.
+    """One epoch in each precision as trainings run, one with crops and flips, and that as graphs;
+    what a step starts; the bare loop of the same call, plain and compiled.
     """
-    lines = []
+    lines, rates = [], {}
+    off = session.device.type != "cuda"
+    compiled = partial(torch.compile, mode="reduce-overhead", disable=off)
     for precision in ("fp32", "bf16"):
         spec = size.spec(dataset, "retrain", precision=precision, epochs=1)
         page.say(f"epochs in {precision}")
         bare = bare_rate(session, spec)
-        for what, natural in (("An epoch", False), ("An epoch with crops and flips", True)):
-            samples = replace(session.samples(spec, "train"), natural=natural)
-            run = session.run(spec, 0)
-            model = training.fresh_model(spec, session.splits(spec), 0).to(session.device)
-            with run.clock():
-                training.train(model, samples, spec.recipe, run)
-            rate = len(samples) / run.cost.seconds
-            lines.append(
-                Line(
-                    f"{what}, {precision}",
-                    f"{rate:,.0f} images a second, {rate / bare:.1%} of the bare loop, {_gib(run)}",
-                    f"at least {SHARE_OF_BARE:.0%} of the bare loop",
-                    rate / bare >= SHARE_OF_BARE,
-                )
-            )
-    return lines
+        for what, natural, graphs, least in (
+            ("An epoch", False, False, SHARE_OF_BARE),
+            ("An epoch with crops and flips", True, False, SHARE_OF_BARE),
+            ("The same as graphs", True, True, GRAPHS),
+        ):
+            run = epoch(session, spec, natural=natural, graphs=graphs)
+            rate = size.images / run.cost.seconds
+            beside = rates[precision] if graphs else bare
+            rates[precision] = rate
+            of = f"that, {_replayed(run)}" if graphs else "the bare loop"
+            said = f"{rate:,.0f} images a second, {rate / beside:.2f} x of {of}, {_gib(run)}"
+            what = f"{what}, {precision}"
+            lines.append(Line(what, said, f"at least {least:g} x", rate / beside >= least))
+        for name, graphs in (("A step", False), ("A step as a graph", True)):
+            lines.append(Line(f"{name}, {precision}", profiled(session, spec, graphs=graphs)))
+        began, images = time.perf_counter(), len(session.samples(spec, "train"))
+        rate = bare_rate(session, spec, compiled)
+        waited = time.perf_counter() - began - images / rate
+        said = f"{rate / bare:.2f} x of the bare loop, after {waited:.0f} s"
+        lines.append(Line(f"torch.compile, {precision}", said))
+    ratio = rates["bf16"] / rates["fp32"]
+    lines.append(Line("bf16 as graphs against fp32", f"{ratio:.2f} x", "1.2 x", ratio >= 1.2))
+    return [*lines, many(session)]
+
+
+def epoch(
+    session: Session, spec: RunSpec, *, graphs: bool, natural: bool = True, most: int | None = None
+) -> Run:
+    """A run that trained one epoch of at most `most` samples."""
+    samples = replace(session.samples(spec, "train"), natural=natural)
+    samples = samples[torch.arange(len(samples))[:most]]
+    run = session.run(spec, 0)
+    run.graphs = graphs
+    model = training.fresh_model(spec, session.splits(spec), 0).to(session.device)
+    with run.clock():
+        training.train(model, samples, spec.recipe, run)
+    return run
+
+
+def _replayed(run: Run) -> str:
+    share = run.diagnostics.get("graph_steps", 0) / max(run.cost.steps, 1)
+    return "; ".join([f"{share:.0%} of its steps replayed", *run.notes])
+
+
+def profiled(session: Session, spec: RunSpec, *, graphs: bool) -> str:
+    """What the host starts in a step, on average, and how much of the time the device works."""
+    most = PROFILED * spec.recipe.batch_size
+    with torch.profiler.profile() as seen:  # of CPU and GPU
+        run = epoch(session, spec, most=most, graphs=graphs)
+    events = seen.key_averages()
+    kinds = ("aten::", "Launch", "cudaMemcpy", "Synchronize")
+    counts = [sum(e.count for e in events if kind in e.key) / run.cost.steps for kind in kinds]
+    said = zip(counts, ("operations", "launches", "copies", "waits"), strict=True)
+    busy = sum(e.self_device_time_total for e in events) / 1e6 / run.cost.seconds
+    return f"{', '.join(f'{n:,.0f} {what}' for n, what in said)}, GPU at work {busy:.0%}"
+
+
+def many(session: Session, networks: int = 64) -> Line:
+    """Gradients of small networks, of one after the other and of all as one batch of networks."""
+    one = nn.Sequential(nn.Linear(784, 64), nn.ReLU(), nn.Linear(64, 10)).to(session.device)
+    weights = {name: torch.stack([p.detach()] * networks) for name, p in one.named_parameters()}
+    x = torch.randn((128, 784)).to(session.device)
+
+    def loss(weights: dict[str, Tensor]) -> Tensor:
+        return torch.func.functional_call(one, weights, (x,)).logsumexp(1).mean()
+
+    def alone(weights: dict[str, Tensor]) -> None:
+        for _ in range(networks):
+            torch.autograd.grad(one(x).logsumexp(1).mean(), list(one.parameters()))
+
+    runs = []
+    for step in (alone, torch.func.vmap(torch.func.grad(loss))):
+        step(weights)
+        runs.append(Run(seed=0, device=session.device))
+        with runs[-1].clock():
+            for _ in range(10):
+                step(weights)
+    first, second = (run.cost.seconds * 100 for run in runs)
+    said = f"{first:,.1f} ms one by one, {second:,.1f} ms as one, {first / second:.1f} x"
+    return Line(f"Gradients of {networks} small networks", said)
+
+
+def whole_run(size: Size, dataset: str, session: Session) -> list[Line]:
+    """Where the time of a stored run goes whose references are there."""
+    page.say("a whole run")
+    spec = size.spec(dataset, "finetune", precision="fp32", epochs=size.epochs)
+    for needed in spec.needs():
+        execute(needed, session)
+    cost = execute(spec, session).cost
+    method, judged = (cost[f"{part}seconds"] / cost["wall_seconds"] for part in ("", "evaluation_"))
+    said = (
+        f"method {method:.0%}, evaluation {judged:.0%}, data and storing {1 - method - judged:.0%}"
+    )
+    return [Line("A whole run of finetune", said, "at least 75 % the method", method >= 0.75)]
 
 
 def against_retrain(size: Size, dataset: str, session: Session) -> list[Line]:
-    """Retrain, and the time of each method relative to it."""
+    """Retrain, and the time of each method relative to it and to its own as graphs."""
     lines, retrain = [], 0.0
     for method in ("retrain", *METHODS):
         page.say(method)
-        run = measure(size.spec(dataset, method, precision="fp32", epochs=size.epochs), session)
+        spec = size.spec(dataset, method, precision="fp32", epochs=size.epochs)
+        run = measure(spec, session)
+        quick = measure(spec, session, graphs=True)
         retrain = retrain or run.cost.seconds
-        share = f"{run.cost.seconds / retrain:.3f} of Retrain, {run.cost.seconds:.2f} s"
-        lines.append(Line(method, f"{share}, {run.status}, {_gib(run)}"))
+        said = f"{run.cost.seconds / retrain:.3f} of Retrain, {run.cost.seconds:.2f} s"
+        said += f", {run.cost.seconds / quick.cost.seconds:.2f} x as graphs ({_replayed(quick)})"
+        lines.append(Line(method, f"{said}, {run.status}, {_gib(run)}"))
     return lines
 
 
-def measure(spec: RunSpec, session: Session) -> Run:
+def measure(spec: RunSpec, session: Session, *, graphs: bool = False) -> Run:
     """A run of a method or of Retrain, with what it cost. The original, the forget set and the
     training records are there before the clock starts, as they are for a run of the queue.
     """
     original, _ = session.original(spec)
     run = session.run(spec, spec.training_seed)
+    run.graphs = graphs
     forget = session.forget_set(spec, original, run)
     data = session.unlearning_data(spec, forget)
     if spec.method == "retrain":

@@ -8,13 +8,13 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from mucore import training
 from mucore.engine.device import describe, resolve_device
@@ -87,13 +87,17 @@ def put_section(text: str) -> None:
     PAGE.write_text("\n".join(f"{part.strip()}\n" for part in sections.values()), encoding="utf-8")
 
 
-def bare_rate(session: Session, spec: RunSpec) -> float:
+def bare_rate(
+    session: Session, spec: RunSpec, around: Callable[..., Callable[..., Tensor]] = lambda m: m
+) -> float:
     """Images a second of plain SGD steps on one random batch that stays on the device, in the
     precision and the layout of the recipe, over one pass of the training set: what remains of a
-    training when loading, augmentation, counting and progress cost nothing.
+    training when loading, augmentation, counting and progress cost nothing. `around` gives what is
+    asked in the model's place.
     """
     splits, recipe = session.splits(spec), spec.recipe
     model = training.fresh_model(spec, splits, 0).to(session.device).train()
+    asked = around(model)
     optimizer = torch.optim.SGD(
         model.parameters(),
         recipe.lr,
@@ -110,7 +114,7 @@ def bare_rate(session: Session, spec: RunSpec) -> float:
         for _ in range(count):
             optimizer.zero_grad(set_to_none=True)
             with run.autocast():
-                loss = nn.functional.cross_entropy(model(x), y)
+                loss = nn.functional.cross_entropy(asked(x), y)
             loss.backward()
             optimizer.step()
 

@@ -15,15 +15,21 @@ def test_every_part_runs_at_a_small_size(capsys, monkeypatch):
     monkeypatch.setattr(gpu, "METHODS", gpu.METHODS[:2])
     assert cli.main(["bench", "--gpu", "--quick", "--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
+    of_epochs = (
+        *("An epoch", "An epoch with crops and flips", "The same as graphs"),
+        *("A step", "A step as a graph", "torch.compile"),
+    )
     assert [line.partition(":")[0] for line in lines] == [
-        "An epoch, fp32",
-        "An epoch with crops and flips, fp32",
-        "An epoch, bf16",
-        "An epoch with crops and flips, bf16",
+        *(f"{name}, {precision}" for precision in ("fp32", "bf16") for name in of_epochs),
+        "bf16 as graphs against fp32",
+        "Gradients of 64 small networks",
+        "A whole run of finetune",
         "retrain",
         *gpu.METHODS,
     ]
-    assert "1.000 of Retrain" in lines[4]
+    said = {line.partition(":")[0]: line for line in lines}
+    assert "1.000 of Retrain" in said["retrain"] and "0% of its steps replayed" in said["finetune"]
+    assert float(said["A step, fp32"].split()[3].replace(",", "")) > 100  # operations
 
 
 def test_without_a_gpu_it_says_so(capsys, monkeypatch):
