@@ -2,7 +2,7 @@
 they share.
 
     promises.py    is the promised speed kept? (bench)
-    gpu.py         what of it holds on a GPU? (bench --gpu)
+    gpu.py         what of it holds on a GPU, plain and as graphs? (bench --gpu)
 
 Pages of the dashboard are measured by scripts/bench_pages.py.
 """

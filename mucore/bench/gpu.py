@@ -112,8 +112,7 @@ def epochs(size: Size, dataset: str, session: Session) -> list[Line]:
     what a step starts; the bare loop of the same call, plain and compiled.
     """
     lines, rates = [], {}
-    off = session.device.type != "cuda"
-    compiled = partial(torch.compile, mode="reduce-overhead", disable=off)
+    compiled = partial(torch.compile, mode="reduce-overhead", disable=not torch.cuda.is_available())
     for precision in ("fp32", "bf16"):
         spec = size.spec(dataset, "retrain", precision=precision, epochs=1)
         page.say(f"epochs in {precision}")
@@ -202,7 +201,6 @@ def many(session: Session, networks: int = 64) -> Line:
 
 def whole_run(size: Size, dataset: str, session: Session) -> list[Line]:
     """Where the time of a stored run goes whose references are there."""
-    page.say("a whole run")
     spec = size.spec(dataset, "finetune", precision="fp32", epochs=size.epochs)
     for needed in spec.needs():
         execute(needed, session)

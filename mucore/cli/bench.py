@@ -15,7 +15,7 @@ def bench(
     Parameters
     ----------
     gpu
-        Training and ten methods on a CUDA GPU.
+        Training, plain and as graphs, and ten methods on a CUDA GPU.
     quick
         Tiny data: a check of the script, not figures to quote.
     write
