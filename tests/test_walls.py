@@ -114,6 +114,7 @@ def test_blocks_are_for_methods_and_what_is_trained_for_them() -> None:
         "mucore.probes",
         "mucore.testing",
         "mucore.runner.training_records",
+        "mucore.unlearn",
     )
     assert not [
         (name, other)
