@@ -33,7 +33,7 @@ from mucore.report import Report
 from mucore.rng import numpy_rng
 from mucore.runner.evaluate import trainable
 from mucore.statistics.significance import t_interval
-from mucore.verdicts.rule import BLINDABLE, FEWEST, PROBE
+from mucore.verdicts.rules import BLINDABLE, FEWEST, PROBE
 
 DRAWS: Final = 1_000  # of the bootstrap
 OTHER_ORDER: Final = 0.3, 0.2  # gains over itself and over a guess that no network has by chance

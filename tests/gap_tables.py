@@ -9,7 +9,7 @@ import pandas as pd
 
 from dashboard import frames
 from mucore.verdicts import Check, Verdict, Word
-from mucore.verdicts.rule import Chance
+from mucore.verdicts.rules import Chance
 
 # FA and TA of Retrain are 0.5 and 0.9; (FA gap, TA gap) of the methods
 GAPS = {

@@ -2,7 +2,7 @@
 
 An icon never stands without its word, and no colour tells a verdict. A question mark after the word
 says that it is an indication: the seeds do not show it yet. Which word a line gets is decided in
-`mucore/verdicts/rule.py`, what it means stands in `mucore/catalog/verdicts.toml`.
+`mucore/verdicts/rules.py`, what it means stands in `mucore/catalog/verdicts.toml`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pandas as pd
 
 from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
-from mucore.verdicts import NAMES, Check, Verdict, Word, rule
+from mucore.verdicts import NAMES, Check, Verdict, Word, rules
 
 # Names of Material Symbols, which Streamlit brings along.
 ICONS: Final[Mapping[Word, str]] = {
@@ -127,12 +127,12 @@ def qualified(rows: Sequence[L]) -> list[L]:
 
 def leading(rows: Sequence[L]) -> list[L]:
     """The rows that compete for nearest, best and cheapest."""
-    return rule.leading(qualified(rows))
+    return rules.leading(qualified(rows))
 
 
 def nearest(rows: Sequence[L]) -> list[L]:
     """The rows that compete and have a distance to Retrain, the nearest first."""
-    return rule.nearest(qualified(rows), lambda row: row.away)
+    return rules.nearest(qualified(rows), lambda row: row.away)
 
 
 def why_none(rows: Sequence[Line]) -> str:
@@ -167,9 +167,9 @@ def checks_text(verdict: Verdict) -> str:
 def seeds_text(verdict: Verdict) -> str:
     """What the intervals rest on."""
     source = "the number of samples"
-    if verdict.seeds >= rule.FEWEST:
+    if verdict.seeds >= rules.FEWEST:
         source = f"{count(verdict.seeds, 'seed')} of this method"
-    elif verdict.retrains >= rule.FEWEST:
+    elif verdict.retrains >= rules.FEWEST:
         source = f"the spread of {count(verdict.retrains, 'Retrain')}"
     return f"In percentage points; 90 % intervals from {source}."
 

@@ -21,7 +21,7 @@ import numpy as np
 from mucore.statistics.significance import half_band
 from mucore.store.rows import Result
 from mucore.verdicts import Spread, rules_of
-from mucore.verdicts.rule import FEWEST
+from mucore.verdicts.rules import FEWEST
 
 REVISION: Final = 1  # of `score` and `units`, raised when what they give can change
 # A unit is this at least: where all Retrains agree to the last sample, that term would rule.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mucore.verdicts import Line, Spread, rules_of
-from mucore.verdicts.rule import BLINDABLE, check
+from mucore.verdicts.rules import BLINDABLE, check
 
 REVISION = 3  # of `score` and `limits`; trials of another one are scored anew
 CAP = 100.0  # a score is this at most where there are numbers

@@ -15,7 +15,7 @@ from mucore.verdicts.lines import (
     run_of,
     sample_counts,
 )
-from mucore.verdicts.rule import (
+from mucore.verdicts.rules import (
     NAMES,
     VERDICT_REVISION,
     VERDICT_SINCE,

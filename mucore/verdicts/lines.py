@@ -23,8 +23,8 @@ from mucore.metrics.sanity import blind_attacks, is_collapsed
 from mucore.store.result_rows import parameters_column, setting_columns
 from mucore.store.results import Filters
 from mucore.store.rows import Result
-from mucore.verdicts import rule
-from mucore.verdicts.rule import BESIDE, BLINDABLE, PROBE, Line, Rules, Spread, Verdict, verdict
+from mucore.verdicts.rules import BESIDE, BLINDABLE, PROBE, Line, Rules, Spread, Verdict, verdict
+from mucore.verdicts.rules import nearest as nearest_of
 
 if TYPE_CHECKING:
     from mucore.store import Store
@@ -163,8 +163,8 @@ def judge_runs(results: Iterable[Result]) -> dict[str, Judged]:
 
 
 def nearest(lines: Iterable[Judged]) -> list[Judged]:
-    """Those that may be called nearest to Retrain, the nearest first (`rule.nearest`)."""
-    return rule.nearest((line for line in lines if line.qualified), lambda line: line.distance)
+    """Those that may be called nearest to Retrain, the nearest first (`rules.nearest`)."""
+    return nearest_of((line for line in lines if line.qualified), lambda line: line.distance)
 
 
 def judge_stored(store: Store, **filters: Unpack[Filters]) -> dict[str, Judged]:

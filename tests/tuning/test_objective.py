@@ -8,7 +8,7 @@ import pytest
 from mucore.tuning import objective
 from mucore.tuning.objective import MEASURED, Limit, limits, score
 from mucore.verdicts import Line, Spread, rules_of
-from mucore.verdicts.rule import decide
+from mucore.verdicts.rules import decide
 
 
 def on_seeds(**numbers):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dashboard import frames
 from dashboard.text import verdicts
 from mucore.verdicts import WORDS, Check, Verdict, Word
-from mucore.verdicts.rule import Chance
+from mucore.verdicts.rules import Chance
 
 CHECK = Check(
     metric="fa",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mucore.verdicts import Line, Rules, Spread, rules_of, verdict
-from mucore.verdicts.rule import decide
+from mucore.verdicts.rules import decide
 
 RULES = Rules(forgetting=("fa", "mia_confidence"), utility=("ra", "ta"), chance=0.1)
 STEADY = Spread(deviation=0.001, seeds=10)
