@@ -150,7 +150,7 @@ def demo_home() -> None:
     from mucore.store import open_pack, open_store
 
     with open_pack("data/demo") as pack, open_store() as store:
-        store.put_results(dataclasses.replace(each, demo=False) for each in pack.results())
+        store.put_results([dataclasses.replace(each, demo=False) for each in pack.results()])
 
 
 def cards() -> Rows:

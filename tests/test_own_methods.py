@@ -39,8 +39,8 @@ SPOILS = (
     "data.forget.images.pixels.zero_(); data.retain.labels.zero_(); data.retain.ids.fill_(3); "
     "torch.set_grad_enabled(False); torch.manual_seed(3); "
     "nn.functional.cross_entropy = None; sys.modules['mucore.engine.loop'].fit = None; "
-    "os.chdir('/'); os.environ['SPOILT'] = '1'; assert 'API_TOKEN' not in os.environ; "
-    "import subprocess; subprocess.Popen(['sleep', '604.25'], start_new_session=True); return model"
+    "os.chdir('/'); os.environ['SPOILT'] = '1'; assert not any('TOKEN' in n for n in os.environ); "
+    "import subprocess; subprocess.run('setsid sleep 604.25 &', shell=True); return model"
 )
 
 
@@ -48,7 +48,8 @@ SPOILS = (
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, part in {"MUCORE_HOME": "home", "MUCORE_PLUGINS": "own"}.items():
         monkeypatch.setenv(name, str(tmp_path / part))
-    monkeypatch.setenv("API_TOKEN", "secret")
+    for name in ("API_TOKEN", "HOMEBREW_GITHUB_API_TOKEN"):
+        monkeypatch.setenv(name, "secret")
     (tmp_path / "own").mkdir()
     return tmp_path / "own"
 

@@ -14,6 +14,7 @@ import json
 import logging
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,13 +38,14 @@ LEAST_SECONDS, TIMES_RETRAIN = 600.0, 20.0
 SHARE_OF_FREE = 0.75
 TICK = 0.1  # seconds from one look at the child to the next
 MOST_PRINTED = 1_000_000  # bytes that are kept of what is printed
-# What the variables of a child begin with: of the system, of libraries that compute, and where
-# methods are. No address of a store, no token.
-ENVIRONMENT = (
-    *("HOME", "LANG", "LC_", "LD_", "DYLD_", "PATH", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE"),
-    *("CUBLAS", "CUDA", "CUDNN", "KMP_", "MKL", "NVIDIA", "OMP_", "OPENBLAS", "PYTORCH", "TORCH"),
-    *("MUCORE_HOME", "MUCORE_PLUGINS"),
+# The variables of a child: of the system, of libraries that compute, and where methods are. No
+# address of a store, no token.
+ENVIRONMENT = re.compile(
+    r"HOME|LANG|LANGUAGE|PATH|PATHEXT|SYSTEMROOT|TEMP|TMP|TMPDIR|USERPROFILE"
+    r"|MUCORE_(HOME|PLUGINS)|NVIDIA_(VISIBLE_DEVICES|DRIVER_CAPABILITIES)"
+    r"|(LC|LD|DYLD|CUBLAS|CUDA|CUDNN|KMP|MKL|OMP|OPENBLAS|PYTORCH|TORCH)_.*"
 )
+MARK = "MUCORE_CHILD"  # names the folder of a child to all that it starts
 _MESSAGES, _PRINTED = "messages", "printed"  # files in the folder
 _RAISED, _ENDED = "raised", "ended"  # keys of a child's last message
 _PASSED_ON = ("BadFile", "BadValue", "MethodFailed", "Refused")
@@ -138,15 +140,16 @@ def run(
                     raise _too_much(who, f"{limits.memory / 1e9:.3g} GB of memory", GIGABYTES)
                 time.sleep(TICK)
         finally:
-            for process in _all_of(child.pid):
+            for process in [*_all_of(child.pid), *_marked(folder)]:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
             _tell_printed(printed, on_print)
 
 
 def _started(target: str, folder: Path) -> subprocess.Popen[bytes]:
-    environment = {k: v for k, v in os.environ.items() if k.startswith(ENVIRONMENT)}
+    environment = {name: value for name, value in os.environ.items() if ENVIRONMENT.fullmatch(name)}
     environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": "1"}
+    environment[MARK] = str(folder)
     with (folder / _PRINTED).open("ab") as output:
         return subprocess.Popen(
             [sys.executable, "-P", "-m", __name__, target, str(folder)],
@@ -190,6 +193,14 @@ def _all_of(pid: int) -> list[psutil.Process]:
         return [parent, *parent.children(recursive=True)]
     except psutil.Error:  # it has ended
         return []
+
+
+def _marked(folder: Path) -> Iterator[psutil.Process]:
+    """What a child left behind, whoever its parent is now."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(MARK) == str(folder):
+                yield process
 
 
 def _memory(process: psutil.Process) -> int:

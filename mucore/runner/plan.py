@@ -113,12 +113,15 @@ def launch(plan: Plan, store: Store, *, name: str, note: str = "") -> Comparison
 
 
 def call_off(comparison: Comparison, store: Store) -> None:
-    """Cancel the jobs that a comparison queued, as far as they have not ended; those that it shares
-    with another one, which queued them or waits for them, go on.
+    """Cancel the jobs that a comparison queued, as far as they have not ended; those that a later
+    one asked for too, or that another one's wait for, go on.
     """
     jobs = store.jobs(comparison=comparison.id, states=ACTIVE, limit=1_000_000)
-    # What waits goes before what it waits for, or it would count as failed.
+    later = [each.keys for each in store.comparisons() if each.id > comparison.id] if jobs else []
+    shared = set().union(*later)
+    # what waits goes before what it waits for
     for job in reversed(jobs):
         waiting = store.dependents([job.id])
-        if {each.comparison for each in (job, *waiting)} == {comparison.id}:
+        others = {each.comparison for each in (job, *waiting)} - {comparison.id}
+        if not others and job.key not in shared:
             store.cancel(job.id)

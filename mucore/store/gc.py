@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -63,7 +64,7 @@ class Retention(Jobs):
         busy = bool(self.jobs(states=ACTIVE, limit=1))
         # Files go first, for on a full disk nothing can be written before. A row whose file is
         # gone counts as one without, so what happens in between does no harm.
-        free = _free(policy, busy)
+        free = _free(policy, busy, schema.now() - timedelta(seconds=young_seconds))
         with self.read() as connection:
             keep = {
                 name
@@ -106,23 +107,29 @@ class Retention(Jobs):
         return use
 
 
-def _free(policy: Policy, busy: bool) -> list[tuple[sa.Column[str], sa.ColumnElement[bool]]]:
-    """The columns that name files, and the rows whose file `policy` does not keep."""
+def _free(
+    policy: Policy, busy: bool, latest: datetime
+) -> list[tuple[sa.Column[str], sa.ColumnElement[bool]]]:
+    """The columns that name files, and the rows, none younger than `latest`, whose file `policy`
+    does not keep.
+    """
     result, model = schema.result, schema.model
     if policy == "all":
         return [
             (column, sa.false()) for column in (result.c.weights, result.c.outputs, model.c.weights)
         ]
     reference = result.c.method.in_(REFERENCES)
-    others = model.c.model_key.not_in(sa.select(result.c.model_key).where(reference))
+    # one without a result may be a reference that is still measured, or a record of a training
     measured = model.c.model_key.in_(sa.select(result.c.model_key).where(~reference))
     every = policy == "numbers" and not busy
-    results = sa.true() if every else ~reference
+    results = sa.func.coalesce(result.c.finished <= latest, sa.true())
+    models = model.c.created <= latest
+    if not every:
+        results, models = results & ~reference, models & measured
     return [
         (result.c.weights, results),
         (result.c.outputs, results if policy == "numbers" else sa.false()),
-        # while jobs run, one without a result may be a reference that is still measured
-        (model.c.weights, sa.true() if every else measured if busy else others),
+        (model.c.weights, models),
     ]
 
 

@@ -197,7 +197,7 @@ def open_pack(path: Path | str) -> Store:
     about = pack_provenance(folder)
     store = Store(folder, url="sqlite://")
     try:
-        store.put_results(_result(line) for line in _records(folder, about["sha256"], _RESULTS))
+        store.put_results([*map(_result, _records(folder, about["sha256"], _RESULTS))])
         for line in _records(folder, about["sha256"], _COMPARISONS):
             created = datetime.fromisoformat(line["created"])
             store.create_comparison(

@@ -71,7 +71,7 @@ class Results(Claims):
         self.put_results([result])
 
     @patient
-    def put_results(self, results: Iterable[Result]) -> None:
+    def put_results(self, results: Collection[Result]) -> None:
         """Many results in one transaction."""
         rows = [row_of(result) for result in results]
         if not rows:

@@ -157,14 +157,19 @@ def test_launching_twice_queues_once(store):
     assert len(store.jobs(states=("queued",))) == len(plan.specs)
 
 
-def test_what_another_comparison_waits_for_goes_on(store):
-    first, _ = (
-        launch(make_plan(grid(methods=[MethodChoice(id=name)]), store), store, name=name)
-        for name in ("finetune", "ssd")
+def test_what_another_comparison_asks_or_waits_for_goes_on(store):
+    first, *_ = (
+        launch(
+            make_plan(grid(methods=[MethodChoice(id=name)], training_seeds=seeds), store),
+            store,
+            name=name,
+        )
+        for name, seeds in (("finetune", [0, 1, 2]), ("ssd", [0]), ("finetune", [1]))
     )
     call_off(first, store)
-    states = {job.label.split()[0]: job.state for job in store.jobs()}
-    assert states["finetune"] == "cancelled" and states["ssd"] == states["train"] == "queued"
+    states = {(job.label.split()[0], job.spec["training_seed"]): job.state for job in store.jobs()}
+    assert {states["train", 0], states["ssd", 0], states["finetune", 1]} == {"queued"}
+    assert {states["finetune", 0], states["finetune", 2], states["train", 2]} == {"cancelled"}
 
 
 def test_planning_needs_no_torch(tmp_path):

@@ -25,10 +25,12 @@ def counted(home: Path) -> Path:
     """A comparison whose methods did an eighth of Retrain's work each."""
     with open_store(home) as store:
         store.put_results(
-            replace(one, metrics={**one.metrics, "rte_work": Measured(WORK)})
-            if "rte" in one.metrics
-            else one
-            for one in full_results()
+            [
+                replace(one, metrics={**one.metrics, "rte_work": Measured(WORK)})
+                if "rte" in one.metrics
+                else one
+                for one in full_results()
+            ]
         )
     return home
 
