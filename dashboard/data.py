@@ -27,7 +27,7 @@ from mucore.analysis.features import Split, common, stored
 from mucore.catalog import tuning
 from mucore.errors import BadFile, MucoreError
 from mucore.forget_sets import identity
-from mucore.metrics.membership import ATTACKS
+from mucore.metrics.mia import ATTACKS
 from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
 from mucore.runner import analyses as analysis_jobs

@@ -26,7 +26,7 @@ from mucore.engine.device import resolve_device
 from mucore.engine.run import Run
 from mucore.errors import said
 from mucore.judged import COST, Judged, inputs_of
-from mucore.metrics import measure, membership, sanity
+from mucore.metrics import measure, mia, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.outputs import Outputs, with_common_scale
 from mucore.report import Report
@@ -59,7 +59,7 @@ class Network(Judged):
     def shares(self, metric: str) -> Any:
         """What the metric is the mean of, (n,) bool by sample; None where it is no such share."""
         attack = metric.removeprefix("mia_").removesuffix("_forgotten_classes")
-        if attack in membership.ATTACKS:
+        if attack in mia.ATTACKS:
             classes = metric.endswith("_classes")
             return self.ready.attack(attack, forgotten_classes=classes).unseen
         if metric not in SPLITS:

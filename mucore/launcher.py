@@ -186,7 +186,7 @@ class App:
         if not self.workers:
             return
         from mucore.errors import MucoreError
-        from mucore.store.heartbeat import host
+        from mucore.store.workers import host
 
         try:
             living = {worker.id: worker.pid for worker in self.store.workers()}

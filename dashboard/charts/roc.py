@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from dashboard import theme
 from dashboard.charts.parts import axes, references
 from dashboard.frames.membership import Scored
-from mucore.metrics import membership
+from mucore.metrics import mia
 
 EDGE = 0.05  # percent, where the log axis begins
 
@@ -33,13 +33,13 @@ class Curve:
 
 def curve(name: str, scored: Scored) -> Curve:
     scores = {"positives": scored.forget, "negatives": scored.negatives}
-    false, true = membership.roc(**scores)
+    false, true = mia.roc(**scores)
     at = {
-        100 * rate: 100 * membership.tpr_at_fpr(**scores, fpr=rate)
-        for rate in membership.LOW_RATES
+        100 * rate: 100 * mia.tpr_at_fpr(**scores, fpr=rate)
+        for rate in mia.LOW_RATES
         if rate * len(scored.negatives) >= 1
     }
-    return Curve(name, 100 * false, 100 * true, 100 * membership.auc(**scores), at)
+    return Curve(name, 100 * false, 100 * true, 100 * mia.auc(**scores), at)
 
 
 def draw(curves: Sequence[Curve], *, family: str, dark: bool) -> go.Figure:

@@ -13,7 +13,7 @@ import pandas as pd
 from dashboard.frames.results import verdict_text
 from dashboard.frames.rows import Row
 from dashboard.text.labels import number
-from mucore.metrics.membership import ATTACKS
+from mucore.metrics.mia import ATTACKS
 
 METRICS: Final = (
     "efficacy",

@@ -20,14 +20,14 @@ from dashboard.frames.results import verdict_text
 from dashboard.frames.rows import Row
 from dashboard.text.labels import number
 from mucore.errors import BadValue
-from mucore.metrics import membership
+from mucore.metrics import mia
 from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, SplitOutputs, probabilities
 from mucore.store.rows import Result
 
 FLOOR: Final = 1e-17  # below the distance of 1 to its neighbour in float64
 SPLITS: Final = ("forget", "test", "retain")
-METRICS: Final = tuple(f"mia_{attack}" for attack in membership.ATTACKS)
+METRICS: Final = tuple(f"mia_{attack}" for attack in mia.ATTACKS)
 NAMES: Final = {"m_entropy": "modified entropy", "prob": "all probabilities"}
 
 
@@ -66,7 +66,7 @@ def attacks_frame(rows: Sequence[Row]) -> pd.DataFrame:
             "Runs": len(row.keys),
             "Distance (points)": number(row.away, "percent"),
         }
-        for attack in membership.ATTACKS:
+        for attack in mia.ATTACKS:
             name = f"mia_{attack}"
             cell, head = row.cells[name], NAMES.get(attack, attack)
             line[f"{head} (%)"] = number(row.mean(name), "percent")
@@ -112,7 +112,7 @@ def score_run(attack: str, outputs: Outputs, result: Result) -> Scored:
         )
     order = {name: np.argsort(outputs[name].ids, kind="stable") for name in SPLITS}
     forget, test, retain = (_predictions(outputs[name], order[name]) for name in SPLITS)
-    scores = membership.score_samples(
+    scores = mia.score_samples(
         attack,
         forget=forget,
         members=retain,

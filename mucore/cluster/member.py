@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mucore.store.heartbeat import process_id
+from mucore.store.workers import process_id
 
 # A run looks for the wish to end at each step; a step may take long on a busy machine.
 HAND_BACK_SECONDS = 120.0

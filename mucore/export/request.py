@@ -17,7 +17,7 @@ from mucore import catalog, verdicts
 from mucore.errors import BadValue, MucoreError, said
 from mucore.export import tables
 from mucore.forget_sets import identity, persons
-from mucore.metrics import membership
+from mucore.metrics import mia
 from mucore.outputs import Outputs, probabilities
 from mucore.runs import REFERENCES, Recipe
 from mucore.runs.spec import REVISION
@@ -188,9 +188,9 @@ def called_seen(outputs: Outputs, spec: Mapping[str, Any]) -> tuple[np.ndarray, 
         order = np.argsort(split.ids, kind="stable")
         parts[role] = probabilities(split.logits[order], split.task), split.labels[order]
     cap, seed = spec["mia_samples"], spec["evaluation_seed"]
-    found = membership.run_attack("confidence", **parts, cap=cap, evaluation_seed=seed)
+    found = mia.run_attack("confidence", **parts, cap=cap, evaluation_seed=seed)
     assert found.unseen is not None
-    blind = membership.attack_is_blind(found.attack_accuracy, found.held_out)
+    blind = mia.attack_is_blind(found.attack_accuracy, found.held_out)
     return ~found.unseen, found.attack_accuracy, blind
 
 

@@ -17,7 +17,7 @@ from mucore import catalog
 from mucore.catalog.cards import MetricCard
 from mucore.catalog.metrics import EXPERIMENT
 from mucore.errors import BadValue, MucoreError
-from mucore.metrics import cost, membership
+from mucore.metrics import cost, mia
 from mucore.metrics.inputs import MetricInputs
 from mucore.metrics.registry import MACHINE_DEPENDENT, RELATIVE_TO_RETRAIN, TABLE
 from mucore.store.rows import Measured
@@ -29,7 +29,7 @@ FAILED = "The computation failed: "
 OF_TRAINING = frozenset(
     {"ta", "ra", "va", "unlearning_seconds", "work", "samples_read", "optimizer_steps"}
     | {"peak_memory_bytes"}
-    | {f"mia_{attack}_attack_accuracy" for attack in membership.ATTACKS}
+    | {f"mia_{attack}_attack_accuracy" for attack in mia.ATTACKS}
 )
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mucore.errors import BadValue
-from mucore.metrics import membership, nomus, representation
+from mucore.metrics import mia, nomus, representation
 from mucore.outputs import DOWNSTREAM, Outputs, SplitOutputs, cross_entropy, probabilities
 from mucore.store.rows import Measured
 
@@ -93,17 +93,17 @@ class MetricInputs:
 
         return self._once(("predictions", name), make)
 
-    def attack(self, name: str, *, forgotten_classes: bool = False) -> membership.Attacked:
+    def attack(self, name: str, *, forgotten_classes: bool = False) -> mia.Attacked:
         """One attack with retained samples as members and the test set, or its forgotten classes
         alone, as non-members.
         """
 
-        def make() -> membership.Attacked:
+        def make() -> mia.Attacked:
             nonmembers = self.predictions("test")
             if forgotten_classes:
                 chosen = np.isin(nonmembers[1], self.forgotten_classes)
                 nonmembers = nonmembers[0][chosen], nonmembers[1][chosen]
-            return membership.run_attack(
+            return mia.run_attack(
                 name,
                 forget=self.predictions("forget") if "forget" in self.outputs else None,
                 members=self.predictions("retain"),

@@ -1,6 +1,6 @@
 """Which metric is which function of the inputs.
 
-The numbers themselves are plain functions in accuracy.py, membership.py, distance.py, cost.py and
+The numbers themselves are plain functions in accuracy.py, mia.py, distance.py, cost.py and
 their neighbours.
 """
 
@@ -19,7 +19,7 @@ from mucore.metrics import (
     distance,
     divergence,
     efficacy,
-    membership,
+    mia,
     nomus,
     representation,
     retention,
@@ -158,7 +158,7 @@ TABLE: dict[str, Callable[[MetricInputs], float | None]] = {
     ),
     **{
         metric: function
-        for attack in membership.ATTACKS
+        for attack in mia.ATTACKS
         for metric, function in _attack_rows(attack).items()
     },
     "l2": lambda inputs: distance.l2(**inputs.both_weights),

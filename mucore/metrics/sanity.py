@@ -14,7 +14,7 @@ import numpy as np
 
 from mucore import catalog
 from mucore.errors import BadValue
-from mucore.metrics import FAILED, MetricInputs, accuracy, held_out, membership
+from mucore.metrics import FAILED, MetricInputs, accuracy, held_out, mia
 from mucore.metrics.cost import clock
 from mucore.store.rows import Measured
 
@@ -171,14 +171,14 @@ def _failed_attack(
 def _blind_attacks(inputs: MetricInputs, metrics: Mapping[str, Measured]) -> Iterator[str]:
     n = held_out(inputs)
     blind = []
-    for attack in membership.ATTACKS:
+    for attack in mia.ATTACKS:
         measured = metrics.get(f"mia_{attack}_attack_accuracy")
         # Without an efficacy (the original's training job) there is nothing to mistrust.
         if (
             f"mia_{attack}" in metrics
             and measured is not None
             and measured.value is not None
-            and membership.attack_is_blind(measured.value, n)
+            and mia.attack_is_blind(measured.value, n)
         ):
             blind.append(attack)
     if blind:

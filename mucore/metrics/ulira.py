@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mucore.errors import BadValue
-from mucore.metrics.membership import auc, tpr_at_fpr
+from mucore.metrics.mia import auc, tpr_at_fpr
 
 # below this, one variance for all samples is more precise than one for each (Carlini et al.)
 FEW_MODELS = 64

@@ -26,7 +26,7 @@ from mucore.datasets.points import as_splits
 from mucore.engine.data import Images, UnlearningData, on_device
 from mucore.engine.run import Callbacks, Run
 from mucore.errors import BadValue, Cancelled, MucoreError
-from mucore.metrics.membership import attack_is_blind, run_attack
+from mucore.metrics.mia import attack_is_blind, run_attack
 from mucore.playground.film import Film, Shot
 from mucore.playground.scene import DATASET, MODEL, PRESET, SETTINGS, Pick, Scene, Setting, table
 from mucore.runner.cache import Kept

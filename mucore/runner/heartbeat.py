@@ -1,6 +1,6 @@
 """The thread that beats for a worker and its job: it tells the store that they live and how far
 they are, and brings back the wish that they end. What a missing heartbeat means is said in
-mucore/store/heartbeat.py. Imports no torch.
+mucore/store/workers.py. Imports no torch.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ from mucore.runner.heartbeat import Heartbeat, Listener
 from mucore.runner.jobs import run_job
 from mucore.runner.spawn import start_process
 from mucore.store import Store
-from mucore.store.heartbeat import process_id
 from mucore.store.retry import waiting
 from mucore.store.rows import Job
+from mucore.store.workers import process_id
 
 # A process that was started for a job takes it within seconds, on a busy machine, too.
 PATIENCE = timedelta(seconds=30)

@@ -19,9 +19,9 @@ from pathlib import Path
 from mucore.errors import Cancelled, MucoreError
 from mucore.runner.heartbeat import Heartbeat
 from mucore.store import LostJob, Store
-from mucore.store.heartbeat import process_lives
 from mucore.store.retry import awaited, waiting
 from mucore.store.rows import Job
+from mucore.store.workers import process_lives
 from mucore.unforeseen import foreseen
 
 LOG_BYTES = 8000  # of the end of a job's log that the store keeps

@@ -20,9 +20,9 @@ from mucore.errors import BadFile, StoreError
 from mucore.runner import checkpoint_pixels
 from mucore.runner.device_data import DeviceData
 from mucore.runs import RunSpec
-from mucore.store.heartbeat import host
 from mucore.store.retry import awaited
 from mucore.store.rows import Model, Result
+from mucore.store.workers import host
 
 Trained = tuple[nn.Module, Model]  # a network on the device, and its row in the store
 MADE_ELSEWHERE = "These weights came in a file, and what it cost to make them is not known here."

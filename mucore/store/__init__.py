@@ -14,7 +14,7 @@ The ground
 The queue
 - `jobs`: the job table: queue, cancel, retry, list
 - `claims`: which job a worker takes next, and how it ends it or gives it back
-- `heartbeat`: who takes jobs, how they say that they live, when one counts as dead, and what then
+- `workers`: who takes jobs, how they say that they live, when one counts as dead, and what then
 
 What is kept
 - `results`: results and models, and many of them as frames; `result_rows`: records as rows

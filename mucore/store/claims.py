@@ -4,7 +4,7 @@ The next job is the first by priority of those that are queued, that are not to 
 and none of whose needed runs is queued or running. Before that is asked, queued jobs end that need
 not or cannot run: their result exists by now, or a run that they need will have none.
 
-A worker that was taken for dead (heartbeat.py) may wake up later; what it would still write for its
+A worker that was taken for dead (workers.py) may wake up later; what it would still write for its
 job is refused then, in the transaction that would write it.
 """
 

@@ -1,7 +1,7 @@
 """The job table: runs on their way to a result, analyses of runs, and searches of settings.
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
-back to queued, or to lost when that has happened too often (heartbeat.py); one that meets what may
+back to queued, or to lost when that has happened too often (workers.py); one that meets what may
 pass (retry.py) goes back for a while. A key has at most one queued or running job (a unique
 index sees to it), so no two workers compute the same key, and a worker that has lost its job to
 another one can write nothing more for it. A person waits for an analysis, so it goes before every

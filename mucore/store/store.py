@@ -14,10 +14,10 @@ from mucore.store import schema
 from mucore.store.artifacts import Artifacts
 from mucore.store.comparisons import Comparisons
 from mucore.store.gc import Retention
-from mucore.store.heartbeat import Workers
 from mucore.store.results import Results
 from mucore.store.storage import MARK, Storage, mark_of, storage_of
 from mucore.store.talks import Talks
+from mucore.store.workers import Workers
 from mucore.userfiles import paths
 from mucore.userfiles.paths import default_home
 

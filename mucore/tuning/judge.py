@@ -18,7 +18,7 @@ from mucore.engine.collect import collect
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import Cancelled, MucoreError, StoreError
-from mucore.metrics import membership, nomus
+from mucore.metrics import mia, nomus
 from mucore.metrics.accuracy import accuracy, accuracy_of_classes
 from mucore.outputs import SplitOutputs, cross_entropy, softmax
 from mucore.rng import numpy_rng
@@ -142,7 +142,7 @@ class Judge:
 
     def _attacked(self, **roles: SplitOutputs) -> float:
         """Efficacy of the confidence attack."""
-        attack = membership.run_attack(
+        attack = mia.run_attack(
             "confidence",
             **{name: (softmax(each.logits), each.labels) for name, each in roles.items()},
             cap=self.spec.mia_samples,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mucore import outputs
-from mucore.metrics import MetricInputs, measure, membership
+from mucore.metrics import MetricInputs, measure, mia
 from mucore.metrics.accuracy import accuracy, per_class
 from mucore.metrics.sanity import flags
 from mucore.outputs import Outputs, SplitOutputs
@@ -98,7 +98,7 @@ def test_losses_and_probabilities_are_those_of_the_sigmoid():
 
 def test_features_by_hand():
     def of(attack: str) -> np.ndarray:
-        return membership.feature(attack, probabilities=P, labels=LABELS)
+        return mia.feature(attack, probabilities=P, labels=LABELS)
 
     own = np.array([[0.75, 0.75, 0.5], [0.75, 0.25, 0.9]])
     # a probability of one half is a tie, and ties are noes
@@ -125,7 +125,7 @@ def test_every_metric_of_a_scenario_of_samples_is_there_and_within_its_range(
         "ta",
         "ra",
         "fa",
-        *(f"mia_{attack}" for attack in membership.ATTACKS),
+        *(f"mia_{attack}" for attack in mia.ATTACKS),
         "mia_prob_auc",
         "l2",
         "rte",

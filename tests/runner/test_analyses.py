@@ -124,7 +124,7 @@ def test_a_process_that_was_killed_leaves_it_to_the_next(store, parameters):
     assert job is not None
     code = (
         "import sys, time; from mucore.store import open_store; "
-        "from mucore.store.heartbeat import process_id; "
+        "from mucore.store.workers import process_id; "
         f"open_store({str(store.home)!r}).claim(process_id()); print(1, flush=True); "
         "time.sleep(600)"
     )

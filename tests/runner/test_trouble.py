@@ -21,7 +21,7 @@ from mucore.runner import jobs as jobs_module
 from mucore.runner.plan import launch, make_plan
 from mucore.runner.spawn import start_worker
 from mucore.runner.worker import work
-from mucore.store import Store, claims, database, heartbeat, open_store
+from mucore.store import Store, claims, database, open_store, workers
 from mucore.store.retry import DISK, LOCK
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
@@ -138,8 +138,8 @@ def test_a_stopped_worker_is_lost_and_drops_its_work_when_it_wakes(store, monkey
 
     wait_for(stopped)
     assert store.reap() == [] and len(store.workers()) == 1
-    monkeypatch.setattr(heartbeat, "GRACE_SECONDS", 0.0)
-    monkeypatch.setattr(heartbeat, "RECHECK_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "RECHECK_SECONDS", 0.0)
     assert [each.id for each in store.reap()] == [job.id] and store.workers() == []
     monkeypatch.undo()
     work(store, device="cpu", only={job.key}, until_done=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from postgres import running_server
 
-from mucore.store import Store, heartbeat, open_store
+from mucore.store import Store, open_store, workers
 
 
 @pytest.fixture(autouse=True)
 def first_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """A heartbeat that has run out need not be looked at twice."""
-    monkeypatch.setattr(heartbeat, "RECHECK_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "RECHECK_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="session")

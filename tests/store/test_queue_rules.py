@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 from builders import make_model, make_result, make_spec_row
 
-from mucore.store import LostJob, Store, heartbeat, open_store
+from mucore.store import LostJob, Store, open_store, workers
 from mucore.store import schema as tables
 from mucore.store.claims import RETRY_SECONDS
-from mucore.store.heartbeat import GRACE_SECONDS, MOST_ATTEMPTS, process_id
 from mucore.store.rows import Job
+from mucore.store.workers import GRACE_SECONDS, MOST_ATTEMPTS, process_id
 
 SPEC = make_spec_row()
 ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
@@ -72,9 +72,9 @@ def test_a_heartbeat_that_has_run_out_costs_the_job(store: Store, worker: str) -
 
 def test_an_old_heartbeat_is_looked_at_twice(store: Store, monkeypatch) -> None:
     """After a machine slept, or a server was down, all are old until their workers beat again."""
-    monkeypatch.setattr(heartbeat, "RECHECK_SECONDS", 10.0)
+    monkeypatch.setattr(workers, "RECHECK_SECONDS", 10.0)
     now = [100.0]
-    monkeypatch.setattr(heartbeat.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(workers.time, "monotonic", lambda: now[0])
     (job,) = store.enqueue([ORIGINAL])
     claimed(store, ELSEWHERE)
     beaten(store, job.id, 3600)

@@ -32,10 +32,10 @@ from mucore.errors import BadValue, ReadOnly, StoreError, UnknownName
 from mucore.runner.spawn import start_process
 from mucore.store import LostJob, Measured, Store, open_store, rows
 from mucore.store import schema as tables
-from mucore.store.heartbeat import GRACE_SECONDS, host
 from mucore.store.result_rows import NOT_A_NUMBER
 from mucore.store.results import SUMMARY
 from mucore.store.schema import now
+from mucore.store.workers import GRACE_SECONDS, host
 
 SPEC = make_spec_row()
 ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()

@@ -15,7 +15,7 @@ from mucore.runner import job_process
 from mucore.runner.heartbeat import Heartbeat
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
-from mucore.store.heartbeat import process_id
+from mucore.store.workers import process_id
 from mucore.tuning import jobs
 from mucore.tuning.plan import FOLDER, wish_of
 from mucore.tuning.study import studies_in

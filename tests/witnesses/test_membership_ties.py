@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from mucore.metrics import membership
+from mucore.metrics import mia
 
 SIDE = 40  # samples of each side that are drawn; half of them fit the attack
 
@@ -41,7 +41,7 @@ def test_an_attack_on_equal_features_calls_everything_a_member(right: int):
     # where its value (the negative of f) is above 0, and "second class", which is the member,
     # otherwise.
     same = predicted(right, SIDE)
-    found = membership.run_attack(
+    found = mia.run_attack(
         "correctness",
         forget=predicted(right, 10),
         members=same,
@@ -52,7 +52,7 @@ def test_an_attack_on_equal_features_calls_everything_a_member(right: int):
     x = np.full((SIDE // 2, 1), float(right > 0))
     assert found.efficacy == official(x, x, x[:10]) == 0.0
     assert found.attack_accuracy == 0.5
-    assert membership.attack_is_blind(found.attack_accuracy, found.held_out)
+    assert mia.attack_is_blind(found.attack_accuracy, found.held_out)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_one_sample_more_decides(members: int, nonmembers: int, unseen: float):
         np.repeat([[1.0], [0.0]], [right, 20 - right], axis=0) for right in (members, nonmembers)
     )
     asked = np.repeat([[1.0], [0.0]], [7, 3], axis=0)
-    score = membership.fit_predictor(members=inside, nonmembers=outside)
-    assert membership.share_called_unseen(scores=score(asked)) == pytest.approx(unseen)
+    score = mia.fit_predictor(members=inside, nonmembers=outside)
+    assert mia.share_called_unseen(scores=score(asked)) == pytest.approx(unseen)
     assert official(inside, outside, asked) == pytest.approx(unseen)
 
 
@@ -77,6 +77,6 @@ def test_as_many_right_on_either_side_is_a_tie_whatever_the_solver_rounds(right:
     # By the same symmetry f = 0 at both values. Libsvm's iterations leave some 1e-15 of either
     # sign, which would call all, half or none of the forget set unseen by chance.
     same = np.repeat([[1.0], [0.0]], [right, 20 - right], axis=0)
-    score = membership.fit_predictor(members=same, nonmembers=same)
+    score = mia.fit_predictor(members=same, nonmembers=same)
     assert score(np.array([[0.0], [1.0]])).tolist() == [0.0, 0.0]
-    assert membership.share_called_unseen(scores=score(same)) == 0.0
+    assert mia.share_called_unseen(scores=score(same)) == 0.0

@@ -21,7 +21,7 @@ from dashboard.text import labels
 from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
-from mucore.metrics.membership import ATTACKS
+from mucore.metrics.mia import ATTACKS
 
 QUESTION: Final = "How much do the weights still hold about the forgotten samples?"
 AXIS: Final = "log₁₀ efficacy: lower is less exposed. Tick: its bound"

@@ -21,7 +21,7 @@ from dashboard.widgets import figures, messages, run_facts
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.pictures import class_name, picture_url, thumbnails
 from mucore.errors import MucoreError
-from mucore.metrics.membership import ATTACKS
+from mucore.metrics.mia import ATTACKS
 from mucore.metrics.sanity import blind_attacks
 from mucore.runs import REFERENCES
 from mucore.verdicts import Judged, nearest

@@ -19,7 +19,7 @@ from dashboard.text import labels, units
 from dashboard.widgets import clicks, figures, header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
-from mucore.metrics.membership import ATTACKS
+from mucore.metrics.mia import ATTACKS
 
 QUESTION: Final = "Can an attacker still tell which samples were forgotten?"
 AXIS: Final = "Forgotten samples called unseen, %"

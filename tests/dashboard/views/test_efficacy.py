@@ -14,7 +14,7 @@ from pages import figures, open_page
 
 from dashboard.frames import Row, attacks
 from dashboard.frames import efficacy as ef
-from mucore.metrics.membership import ATTACKS
+from mucore.metrics.mia import ATTACKS
 from mucore.store import open_store
 from mucore.store.rows import Measured
 

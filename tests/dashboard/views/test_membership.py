@@ -21,7 +21,7 @@ from dashboard.frames import membership as mf
 from dashboard.frames.membership import Scored
 from mucore import catalog
 from mucore.errors import BadValue
-from mucore.metrics import membership
+from mucore.metrics import mia
 from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, softmax
 from mucore.store import open_store
@@ -99,7 +99,7 @@ def test_vulnerable_ranks_by_lead_over_retrain():
     assert frame["original"].isna().all()
 
 
-@pytest.mark.parametrize("attack", membership.ATTACKS)
+@pytest.mark.parametrize("attack", mia.ATTACKS)
 def test_a_runs_curve_is_what_the_store_says_of_it(attack):
     """Split sizes, evaluation seed and order of samples are those of `mucore.metrics.measure`,
     however the file is sorted.
@@ -108,7 +108,7 @@ def test_a_runs_curve_is_what_the_store_says_of_it(attack):
     forget, test, retain = (
         (softmax(outputs[name].logits), outputs[name].labels) for name in mf.SPLITS
     )
-    found = membership.run_attack(
+    found = mia.run_attack(
         attack,
         forget=forget,
         members=retain,
@@ -196,7 +196,7 @@ def rows_of(
                 "status": "ok",
             }
         )
-        for attack, value in zip(membership.ATTACKS, found, strict=True):
+        for attack, value in zip(mia.ATTACKS, found, strict=True):
             error = GUESS if (method, attack) in guessing else None
             numbers.append((f"{method}-0", f"mia_{attack}", value, None, error))
     table = pd.DataFrame(numbers, columns=["key", "metric", "value", "gap", "error"])

@@ -15,7 +15,7 @@ import pytest
 from builders import make_result, make_spec_row
 from pages import figures, open_page
 
-from mucore.metrics.membership import ATTACKS
+from mucore.metrics.mia import ATTACKS
 from mucore.store import open_store
 from mucore.store.rows import Measured
 

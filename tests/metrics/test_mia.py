@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import SVC
 
 from mucore.errors import BadValue
-from mucore.metrics import membership
+from mucore.metrics import mia
 
 # p over three classes and true label; one sure and right, one sure and wrong, one spread, one exact
 # 0 and 1.
@@ -27,8 +27,8 @@ Y = np.array([0, 0, 2, 0])
 
 
 def test_correctness_and_confidence():
-    assert membership.correctness(probabilities=P, labels=Y).tolist() == [1, 0, 1, 1]
-    assert membership.confidence(probabilities=P, labels=Y).tolist() == [0.7, 0.1, 0.4, 1.0]
+    assert mia.correctness(probabilities=P, labels=Y).tolist() == [1, 0, 1, 1]
+    assert mia.confidence(probabilities=P, labels=Y).tolist() == [0.7, 0.1, 0.4, 1.0]
 
 
 def test_entropy_of_certainty_is_zero():
@@ -38,7 +38,7 @@ def test_entropy_of_certainty_is_zero():
         -(0.6 * math.log(0.3) + 0.4 * math.log(0.4)),
         0.0,
     ]
-    np.testing.assert_allclose(membership.entropy(probabilities=P), expected, atol=1e-12)
+    np.testing.assert_allclose(mia.entropy(probabilities=P), expected, atol=1e-12)
 
 
 def test_modified_entropy_follows_the_formula():
@@ -49,14 +49,12 @@ def test_modified_entropy_follows_the_formula():
         -(0.6 * math.log(0.4) + 2 * 0.3 * math.log(0.7)),
         0.0,
     ]
-    np.testing.assert_allclose(
-        membership.m_entropy(probabilities=P, labels=Y), expected, atol=1e-12
-    )
+    np.testing.assert_allclose(mia.m_entropy(probabilities=P, labels=Y), expected, atol=1e-12)
 
 
 def test_modified_entropy_floors_its_logs():
     """All mass on a wrong class: both terms are −1 · ln 1e-30."""
-    value = membership.m_entropy(probabilities=np.array([[0.0, 1.0]]), labels=np.array([0]))
+    value = mia.m_entropy(probabilities=np.array([[0.0, 1.0]]), labels=np.array([0]))
     np.testing.assert_allclose(value, [-2 * math.log(1e-30)])
 
 
@@ -84,12 +82,12 @@ def _feature_by_hand(attack: str, p: np.ndarray, y: int) -> list[float]:
     }[attack]
 
 
-@pytest.mark.parametrize("attack", membership.ATTACKS)
+@pytest.mark.parametrize("attack", mia.ATTACKS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_attack_on_ten_samples_is_what_scikit_learn_gives(attack: str, seed: int):
     forget, members, nonmembers = _ten(seed, 1.0), _ten(seed + 10, 2.0), _ten(seed + 20, 0.5)
-    split = membership.split_attack_data(members=10, nonmembers=10, cap=100, evaluation_seed=seed)
-    got = membership.run_attack(
+    split = mia.split_attack_data(members=10, nonmembers=10, cap=100, evaluation_seed=seed)
+    got = mia.run_attack(
         attack, forget=forget, members=members, nonmembers=nonmembers, cap=100, evaluation_seed=seed
     )
 
@@ -121,7 +119,7 @@ def test_attack_on_ten_samples_is_what_scikit_learn_gives(attack: str, seed: int
 
 
 def test_attack_data_is_balanced_capped_disjoint_and_drawn_with_the_evaluation_seed():
-    split = membership.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=3)
+    split = mia.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=3)
     assert [
         len(x)
         for x in (split.member_fit, split.member_held, split.nonmember_fit, split.nonmember_held)
@@ -129,14 +127,14 @@ def test_attack_data_is_balanced_capped_disjoint_and_drawn_with_the_evaluation_s
     assert not {*split.member_fit} & {*split.member_held}
     assert not {*split.nonmember_fit} & {*split.nonmember_held}
     again, other = (
-        membership.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=seed)
+        mia.split_attack_data(members=1000, nonmembers=41, cap=30, evaluation_seed=seed)
         for seed in (3, 4)
     )
     assert (split.member_fit == again.member_fit).all()
     assert (split.member_fit != other.member_fit).any()
     assert (
         len(
-            membership.split_attack_data(
+            mia.split_attack_data(
                 members=1000, nonmembers=41, cap=100, evaluation_seed=3
             ).nonmember_fit
         )
@@ -148,7 +146,7 @@ def test_too_few_samples_for_an_attack_is_said_in_words():
     with pytest.raises(
         BadValue, match="two members and two non-members at least, but got 1 and 50"
     ):
-        membership.split_attack_data(members=1, nonmembers=50, cap=100, evaluation_seed=0)
+        mia.split_attack_data(members=1, nonmembers=50, cap=100, evaluation_seed=0)
 
 
 # -- predictors
@@ -158,7 +156,7 @@ def test_weighted_distinct_rows_give_the_machine_of_all_rows():
     rng = np.random.default_rng(0)
     inside = rng.choice([0.0, 1.0], (60, 1), p=[0.1, 0.9])
     outside = rng.choice([0.0, 1.0], (60, 1), p=[0.6, 0.4])
-    score = membership.fit_predictor(members=inside, nonmembers=outside)
+    score = mia.fit_predictor(members=inside, nonmembers=outside)
     plain = SVC(C=3, gamma="auto").fit(np.concatenate([inside, outside]), [1] * 60 + [0] * 60)
     asked = np.array([[0.0], [1.0], [1.0]])
     np.testing.assert_allclose(score(asked), plain.decision_function(asked), atol=1e-3)
@@ -169,7 +167,7 @@ def test_the_decision_on_one_number_is_libsvms(spread: float):
     rng = np.random.default_rng(0)
     inside, outside = (spread * rng.normal(shift, 1, (300, 1)) for shift in (0, 0.4))
     asked = spread * rng.normal(0, 2, (1000, 1))  # not a multiple of the rows scored at once
-    score = membership.fit_predictor(members=inside, nonmembers=outside)
+    score = mia.fit_predictor(members=inside, nonmembers=outside)
     # rows in the order that `np.unique` gives, for the solver goes through them in order
     rows = np.unique(
         np.column_stack([np.concatenate([inside, outside]), np.repeat([1, 0], 300)]), axis=0
@@ -182,7 +180,7 @@ def test_the_score_of_vectors_is_the_machines_and_equal_ones_tie():
     rng = np.random.default_rng(0)
     inside, outside = rng.dirichlet(np.full(5, 0.2), 300), rng.dirichlet(np.full(5, 0.6), 300)
     asked = rng.dirichlet(np.full(5, 0.4), 1000)
-    score = membership.fit_predictor(members=inside, nonmembers=outside)
+    score = mia.fit_predictor(members=inside, nonmembers=outside)
     rows = np.unique(
         np.column_stack([np.concatenate([inside, outside]), np.repeat([1, 0], 300)]), axis=0
     )
@@ -197,16 +195,16 @@ def test_probability_vectors_are_scored_once_for_accuracy_and_rates():
         (rng.dirichlet(np.full(4, shape), count), rng.integers(0, 4, count))
         for shape, count in ((1.0, 30), (0.5, 80), (1.5, 90))
     )
-    split = membership.split_attack_data(members=80, nonmembers=90, cap=60, evaluation_seed=0)
-    found = membership.run_attack(
+    split = mia.split_attack_data(members=80, nonmembers=90, cap=60, evaluation_seed=0)
+    found = mia.run_attack(
         "prob", forget=forget, members=members, nonmembers=nonmembers, cap=60, evaluation_seed=0
     )
-    score = membership.fit_predictor(
+    score = mia.fit_predictor(
         members=members[0][split.member_fit], nonmembers=nonmembers[0][split.nonmember_fit]
     )
     negatives = score(np.delete(nonmembers[0], split.nonmember_fit, axis=0))
-    assert found.auc == membership.auc(positives=score(forget[0]), negatives=negatives)
-    assert found.attack_accuracy == membership.balanced_accuracy(
+    assert found.auc == mia.auc(positives=score(forget[0]), negatives=negatives)
+    assert found.attack_accuracy == mia.balanced_accuracy(
         member_scores=score(members[0][split.member_held]),
         nonmember_scores=score(nonmembers[0][split.nonmember_held]),
     )
@@ -217,8 +215,8 @@ def test_the_best_cut_in_either_direction():
     wins.
     """
     inside, outside = np.array([0.6, 0.8, 0.9]), np.array([0.1, 0.2, 0.7])
-    assert membership.best_cut(members=inside, nonmembers=outside) == (pytest.approx(0.4), 1.0)
-    assert membership.best_cut(members=-inside, nonmembers=-outside) == (pytest.approx(-0.75), -1.0)
+    assert mia.best_cut(members=inside, nonmembers=outside) == (pytest.approx(0.4), 1.0)
+    assert mia.best_cut(members=-inside, nonmembers=-outside) == (pytest.approx(-0.75), -1.0)
 
 
 # -- rates
@@ -232,7 +230,7 @@ SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=25).map(
 @settings(max_examples=60)
 def test_auc_is_scikit_learns(positives: np.ndarray, negatives: np.ndarray):
     truth = [1] * len(positives) + [0] * len(negatives)
-    assert membership.auc(positives=positives, negatives=negatives) == pytest.approx(
+    assert mia.auc(positives=positives, negatives=negatives) == pytest.approx(
         roc_auc_score(truth, [*positives, *negatives])
     )
 
@@ -248,7 +246,7 @@ def test_tpr_at_fpr_is_the_best_threshold_of_all(
         for t in thresholds
         if np.sum(negatives >= t) <= fpr * len(negatives)
     ]
-    assert membership.tpr_at_fpr(positives=positives, negatives=negatives, fpr=fpr) == max(allowed)
+    assert mia.tpr_at_fpr(positives=positives, negatives=negatives, fpr=fpr) == max(allowed)
 
 
 def test_balanced_accuracy_weighs_both_sides_alike():
@@ -257,7 +255,7 @@ def test_balanced_accuracy_weighs_both_sides_alike():
         "nonmember_scores": np.array([-1.0, 0.0]),
     }
     # three of four members, one of two others: a score of 0 says "member"
-    assert membership.balanced_accuracy(**scores) == 0.625
+    assert mia.balanced_accuracy(**scores) == 0.625
 
 
 @pytest.mark.parametrize(
@@ -266,7 +264,7 @@ def test_balanced_accuracy_weighs_both_sides_alike():
 )
 def test_blind_attacks_are_those_a_binomial_test_cannot_refute(right: int, n: int):
     """The interval holds 95 % of what guessing gives; a two-sided test at 5 % rejects the rest."""
-    assert membership.attack_is_blind(right / n, n) == (binomtest(right, n).pvalue > 0.05)
+    assert mia.attack_is_blind(right / n, n) == (binomtest(right, n).pvalue > 0.05)
 
 
 # -- scores sample by sample
@@ -276,35 +274,33 @@ def test_roc_passes_equal_scores_together():
     """Positives 3, 2, 2 and negatives 2, 1: above 2 one of three and none; from 2 on all positives
     and one of two negatives; then all.
     """
-    false, true = membership.roc(
-        positives=np.array([3.0, 2.0, 2.0]), negatives=np.array([2.0, 1.0])
-    )
+    false, true = mia.roc(positives=np.array([3.0, 2.0, 2.0]), negatives=np.array([2.0, 1.0]))
     np.testing.assert_allclose(false, [0, 0, 0.5, 1])
     np.testing.assert_allclose(true, [0, 1 / 3, 1, 1])
 
 
-@pytest.mark.parametrize("attack", membership.ATTACKS)
+@pytest.mark.parametrize("attack", mia.ATTACKS)
 def test_scores_are_those_behind_auc_and_tpr(attack: str):
     generator = np.random.default_rng(3)
     forget, members, nonmembers = (
         (generator.dirichlet(np.ones(3), count), generator.integers(0, 3, count))
         for count in (25, 40, 30)
     )
-    found = membership.run_attack(
+    found = mia.run_attack(
         attack, forget=forget, members=members, nonmembers=nonmembers, cap=20, evaluation_seed=1
     )
-    scores = membership.score_samples(
+    scores = mia.score_samples(
         attack, forget=forget, members=members, nonmembers=nonmembers, cap=20, evaluation_seed=1
     )
     assert [len(each) for each in (scores.forget, scores.retain, scores.test)] == [25, 40, 30]
     # ten of the thirty fitted the score
     assert len(scores.negatives) == (20 if attack == "prob" else 30)
     ends = {"positives": scores.forget, "negatives": scores.negatives}
-    assert membership.auc(**ends) == found.auc
-    assert (membership.tpr_at_fpr(**ends, fpr=0.001), membership.tpr_at_fpr(**ends, fpr=0.01)) == (
+    assert mia.auc(**ends) == found.auc
+    assert (mia.tpr_at_fpr(**ends, fpr=0.001), mia.tpr_at_fpr(**ends, fpr=0.01)) == (
         found.tpr_01,
         found.tpr_1,
     )
     if attack == "prob":
         assert scores.cut == 0.0
-        assert membership.share_called_unseen(scores=scores.forget) == found.efficacy
+        assert mia.share_called_unseen(scores=scores.forget) == found.efficacy
