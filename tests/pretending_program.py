@@ -33,7 +33,9 @@ from mucore.runner.session import Session
 from mucore.runs import make_recipe, make_spec
 from mucore.store import open_store
 
-FORGET, OTHERS = 16, 70  # samples; each operation takes Python's time here
+# each operation takes Python's time here
+FORGET, OTHERS = 16, 70  # samples
+BRIEF = {"epochs": 2, "retain_samples": 20, "perturbations": 10, "iterations": 2, "attack_steps": 2}
 
 
 def few(data: UnlearningData) -> UnlearningData:
@@ -75,12 +77,13 @@ def counted(waits: Counter[str]) -> Generator[list[int]]:
 def of_method(method: str) -> dict[str, Any]:
     """A method on the small convolutional problem, on both devices."""
     data = few(toy.request("conv"))
-    wanted, _ = toy.unlearn(method, data, "conv")
+    brief = {name: value for name, value in BRIEF.items() if name in ROSTER[method].short}
+    wanted, _ = toy.unlearn(method, data, "conv", **brief)
     with pretend.pretending() as waits, counted(waits) as inside:
         device = pretend.device()
         run = Run(seed=0, device=device)
         start = toy.original("conv").to(device)
-        found, _ = toy.unlearn(method, there(data, device), start, run=run)
+        found, _ = toy.unlearn(method, there(data, device), start, run=run, **brief)
         state = {name: value.cpu() for name, value in found.state_dict().items()}
     gaps = [(state[name] - value).abs().max().item() for name, value in wanted.state_dict().items()]
     return {"gap": max(gaps), "waits": inside[0], "steps": run.cost.steps}

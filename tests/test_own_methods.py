@@ -68,7 +68,7 @@ def weights(home: Path) -> dict[str, dict[str, np.ndarray]]:
 
 def test_each_fault_is_one_sentence(folder, monkeypatch):
     monkeypatch.setenv("MUCORE_METHOD_GB", "2")
-    monkeypatch.setenv("MUCORE_METHOD_SECONDS", "30")
+    monkeypatch.setenv("MUCORE_METHOD_SECONDS", "20")
     for number, body in enumerate(FAILS):
         own_methods.write(folder, f"mine_{number}", body)
     names = [f"mine_{number}" for number in range(len(FAILS))]
