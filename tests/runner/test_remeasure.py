@@ -73,7 +73,7 @@ def test_without_weights_the_predictions_are_enough_for_most(session, aged):
             },
         )
     )
-    store.gc("outputs")
+    store.gc("outputs", young_seconds=-1)
     assert remeasure(store.results(), session) == []
     again = store.get_result(key).metrics
     for name in ("cka_retrain_test", "cka_original_test", "js_divergence", "average_gap"):
@@ -87,7 +87,7 @@ def test_without_weights_the_predictions_are_enough_for_most(session, aged):
 
 
 def test_without_predictions_a_result_stays_as_it_is(session, aged):
-    session.store.gc("numbers")
+    session.store.gc("numbers", young_seconds=-1)
     before = session.store.results()
     left = remeasure(before, session)
     assert left == len(aged) * ["Its predictions are not in the store."]
