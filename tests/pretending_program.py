@@ -77,7 +77,7 @@ def counted(waits: Counter[str]) -> Generator[list[int]]:
 def of_method(method: str) -> dict[str, Any]:
     """A method on the small convolutional problem, on both devices."""
     data = few(toy.request("conv"))
-    brief = {name: value for name, value in BRIEF.items() if name in ROSTER[method].short}
+    brief: dict[str, Any] = {name: BRIEF[name] for name in BRIEF if name in ROSTER[method].short}
     wanted, _ = toy.unlearn(method, data, "conv", **brief)
     with pretend.pretending() as waits, counted(waits) as inside:
         device = pretend.device()
