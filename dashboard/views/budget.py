@@ -20,7 +20,7 @@ HOW = """**Distance**: mean gap to Retrain in the accuracies that decide, in poi
 **Dotted**: Original, untouched. A line near it did nothing.  
 **Thin bars**: from the lowest to the highest seed; of a metric the 95 % interval.  
 Curves are means over the seeds that all budgets share.  
-**Tuned**: at one budget of each scenario, and used at all of them.  
+**Tuned**: at one budget, of this scenario where it was searched, and used at all.  
 Point at a mark for its numbers, click it for its run."""
 
 
