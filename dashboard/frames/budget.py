@@ -7,12 +7,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from dashboard import frames
 from dashboard.frames.launch_settings import launch_settings, typed
+from dashboard.frames.rows import rows_by_setting
 from dashboard.frames.tradeoffs.measures import measure
 from dashboard.text import units, verdicts
 from dashboard.text.labels import THIN, method_names, nearest_preset, number, short_id
@@ -62,12 +64,8 @@ def grown(summaries: pd.DataFrame) -> list[pd.DataFrame]:
     more.
     """
     methods = summaries[~summaries["method"].isin(REFERENCES)]
-    made = []
-    for _, mine in methods.groupby("scenario"):
-        for group in _sets(mine):
-            sizes = group.groupby(lines(group))["forget_count"].transform("nunique")
-            made.append(group[sizes > 1])
-    return made
+    sets = [each for _, mine in methods.groupby("scenario") for each in _sets(mine)]
+    return [one[one.groupby(lines(one))["forget_count"].transform("nunique") > 1] for one in sets]
 
 
 def grows(summaries: pd.DataFrame) -> bool:
@@ -80,6 +78,7 @@ def _sets(summaries: pd.DataFrame) -> list[pd.DataFrame]:
     return [summaries[sets == each] for each in dict.fromkeys(sets)]
 
 
+@cache
 def rest(parameters: str) -> str:
     """The JSON text of scenario parameters less `AMOUNTS`."""
     kept = {name: value for name, value in json.loads(parameters).items() if name not in AMOUNTS}
@@ -121,9 +120,11 @@ def points(
         name = names[row.keys[0]]
         titles.setdefault(name, method_names(name)[0] if name == row.method else row.title)
     made = []
-    for size, group in summaries.groupby("forget_count"):
-        said = share(group["scenario_parameters"])
-        for row in frames.metric_rows(group, values, metrics, judged=judged):
+    sizes = summaries["forget_count"]
+    by_size = rows_by_setting(summaries, values, metrics, sizes.tolist(), judged=judged)
+    for size, rows in sorted(by_size.items()):
+        said = share(summaries.loc[sizes == size, "scenario_parameters"])
+        for row in rows:
             line = names[row.keys[0]]
             about = {
                 "line": line,

@@ -54,7 +54,8 @@ def pick(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return found
 
 
-def growing(runs: pd.DataFrame) -> pd.DataFrame:
+@data.kept(8)
+def growing(where: data.Source, runs: pd.DataFrame) -> pd.DataFrame:
     """Those of `runs` that are part of a line of several sizes, with the settings of one preset or
     all alike, and the references.
     """
