@@ -629,7 +629,9 @@ class Playground {
       return `${this.title(left)} still ${hue ? "calls" : "classifies"} ${percent(fa)} of the forgotten points ${rest}`;
     }
     const far = most((who) => models[who].done.difference.mean);
-    return `${this.title(far)} differs most from Retrain, by ${percent(models[far].done.difference.mean)}.`;
+    const said = (who) => percent(models[who].done.difference.mean);
+    if (ended.some((who) => who !== far && said(who) === said(far))) return "";
+    return `${this.title(far)} differs most from Retrain, by ${said(far)}.`;
   }
 
   // The colour of the points to forget, where they have one in common.

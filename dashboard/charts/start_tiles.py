@@ -22,8 +22,7 @@ def values(
     lines = [
         dots.line_of(row, [dots.Mark(number)]) for row, number in zip(rows, numbers, strict=True)
     ]
-    ticks = (0, 50, 100) if base else ()  # of a share, which reaches far below Retrain's
-    panel = dots.Panel(name="", title="", span=(0.0, max(numbers)), base=base, ticks=ticks)
+    panel = dots.Panel(name="", title="", span=(min(numbers), max(numbers)), base=base)
     figure = dots.draw(lines, [panel], axis=axis, dark=dark, stacked=True)
     return figure.update_layout(height=HEIGHT)
 

@@ -27,7 +27,7 @@ def distances(rows: Sequence[Row], known: Collection[str] = ()) -> list[Row]:
 
 def accuracies(rows: Sequence[Row]) -> list[Row]:
     """Original, the method of the highest test accuracy if that did not forget, and Retrain.
-    Without both references, nothing.
+    Without both references, or where none scores above Retrain, nothing.
     """
     scored = {row.id: value.mean for row in rows if (value := row.cells["ta"].value) is not None}
     original, retrain = _reference(rows, "original"), _reference(rows, "retrain")
@@ -35,7 +35,8 @@ def accuracies(rows: Sequence[Row]) -> list[Row]:
     best = max(ran, key=lambda row: scored[row.id], default=None)
     if original is None or retrain is None or not {original.id, retrain.id} <= scored.keys():
         return []
-    return [original, *([best] if best and _word(best) in verdicts.SHORT else []), retrain]
+    found = [original, *([best] if best and _word(best) in verdicts.SHORT else []), retrain]
+    return found if scored[found[-2].id] > scored[retrain.id] else []
 
 
 def _reference(rows: Sequence[Row], method: str) -> Row | None:

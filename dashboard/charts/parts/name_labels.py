@@ -81,11 +81,12 @@ def place(
     upright = list(lines)
     order = sorted(named, key=lambda each: each[2] not in must)
     kept: list[Label] = []
-    for pixels in (NARROW, size):
+    # a phone's half of them leaves room for who comes first and has none there
+    for pixels, room in ((NARROW, (most + 1) // 2), (size, most)):
         window = _Window(across, up, pixels)
         taken = [window.box(label) for label in kept]
         for each in order:
-            if len(kept) >= most or any(label.title == each[2] for label in kept):
+            if len(kept) >= room or any(label.title == each[2] for label in kept):
                 continue
             choices = [
                 Label(*each, side, narrow=pixels is NARROW, away=away)

@@ -30,6 +30,7 @@ from mucore.runner.plan import Plan
 from mucore.runs import REFERENCES
 
 IMAGES: Final = 8
+BAND: Final = "Grey: where another Retrain may lie."
 LARGER: Final = 4  # pixels of the screen for a pixel of the small images that move
 # what stands above the images of a split, before and after they change
 MOVING: Final = {
@@ -69,7 +70,8 @@ def show_outcome(step: Step, name: str, results: LessonResults) -> None:
         show_figure(figure, f"{name}:{number}", step, results)
     with presenting.slide(f"{name}:said"):
         show_said(step, results)
-        st.caption(by_chance(min(one.forget_count for one in entries)))
+        few = by_chance(min(one.forget_count for one in entries))
+        st.caption(BAND if any(results.apart.values()) else few)
 
 
 def show_said(step: Step, results: LessonResults) -> None:

@@ -30,21 +30,21 @@ def show() -> None:
     authors = run_filters.usual_runs(runs, AUTHORS)
     far, scored = marks(authors, source.name, source.change, data.chosen(authors))
     costs = prices(usual, source.name, source.change, data.chosen(usual))
-    query = {"settings": AUTHORS} if len(authors) != len(usual) else {}
     columns = st.columns(3, gap="small")
     if far:
         away = [100 * (row.away or 0.0) for row in far]
         axis = "Points from Retrain"
         figure = start_tiles.values(far, away, 0.0, axis, dark=dark)
-        whose = ", authors' settings" if query else ""
+        said = "How far from a model that never saw the data."
         with columns[0]:
             alt = start_tiles.alt_text(far, away, axis)
-            tile("Retrain is the yardstick", f"Distance to it{whose}.", figure, alt, **query)
+            lesson = {"lesson": "forget-one-class", "step": "2"}
+            tile("Retrain is the yardstick", said, figure, alt, "lessons", **lesson)
     if scored:
         shares = [100 * value.mean for row in scored if (value := row.cells["ta"].value)]
         axis = "Test accuracy, %"
         figure = start_tiles.values(scored, shares, shares[-1], axis, dark=dark)
-        said = f"{scored[-2].title} still knows the class, and the test set has it, too."
+        said = f"{scored[-2].title} still knows the class, and scores above Retrain."
         with columns[1]:
             alt = start_tiles.alt_text(scored, shares, axis)
             title, lesson = "Accuracy proves nothing", {"lesson": "one-metric", "step": "1"}
@@ -74,8 +74,7 @@ def marks(
 ) -> tuple[list[frames.Row], list[frames.Row]]:
     """Distances and test accuracies of one setting of the methods."""
     rows = metric_rows(_runs, values_of(_runs), ["ta"], judged=data.judged(_runs))
-    known = run_filters.KNOWN
-    return start_frames.distances(rows, known), start_frames.accuracies(rows)
+    return start_frames.distances(rows, run_filters.KNOWN), start_frames.accuracies(rows)
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
