@@ -103,10 +103,10 @@ class Job:
 class Worker:
     """A process that takes jobs."""
 
-    id: str  # host-pid-start time
+    id: str  # host-pid-hash of both and the start
     host: str
     pid: int
-    pid_created: float  # psutil create_time, guards against reused pids
+    pid_created: float  # psutil create_time
     device: str
     threads: int
     state: Literal["idle", "busy"]

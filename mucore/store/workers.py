@@ -35,9 +35,6 @@ GRACE_SECONDS = 60.0
 # How long a heartbeat that has run out must stand still while somebody looks: after a machine
 # slept, or a server was down, all of them are old until their workers have beaten again.
 RECHECK_SECONDS = 10.0
-# How far two readings of a process's start may lie apart (the kernel counts in clock ticks since
-# boot).
-_SAME_START_SECONDS = 2.0
 # A job is given up when so many workers in a row have died at it before a new checkpoint.
 MOST_ATTEMPTS = 3
 
@@ -225,24 +222,27 @@ def _without_worker(connection: Connection, row: Any) -> dict[str, Any]:
     }
 
 
-def process_id() -> str:
-    """The id that this process takes jobs under; `process_lives` knows from it whether it still
-    lives.
+def process_id(pid: int | None = None) -> str:
+    """The id that a process, None being this one, takes jobs under; `process_lives` knows from it
+    whether it still lives.
     """
-    return f"{host()}-{os.getpid()}-{psutil.Process().create_time():.2f}"
+    process = psutil.Process(pid)
+    # the hash is of number and start, which psutil reads off no clock that can be set
+    return f"{host()}-{process.pid}-{hash(process)}"
 
 
 @functools.cache
 def host() -> str:
     """The name of this machine, made unique by its boot and process-number space: two containers
-    may share a host name.
+    may share a host name. Eight digits: with six, as earlier versions have it, an id holds a time
+    of the clock, so that their workers here count as another machine's.
     """
     # Linux only
     boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
     identity = boot.read_text() if boot.exists() else ""
     if namespace.exists():
         identity += str(namespace.stat().st_ino)
-    return f"{socket.gethostname()}.{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
+    return f"{socket.gethostname()}.{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
 def process_lives(worker_id: str) -> bool | None:
@@ -252,13 +252,9 @@ def process_lives(worker_id: str) -> bool | None:
     where, _, rest = worker_id.partition(f"{host()}-")
     if where or not rest:
         return None
-    pid, _, created = rest.partition("-")
+    pid = int(rest.partition("-")[0])
     try:
-        process = psutil.Process(int(pid))
-        return (
-            process.status() != psutil.STATUS_ZOMBIE
-            and abs(process.create_time() - float(created)) < _SAME_START_SECONDS
-        )
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and process_id(pid) == worker_id
     except psutil.NoSuchProcess:
         return False
     except psutil.AccessDenied:  # somebody else's process, but it exists

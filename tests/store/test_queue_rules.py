@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 
+import psutil
 import pytest
 import sqlalchemy as sa
 from builders import make_model, make_result, make_spec_row
@@ -15,7 +16,7 @@ from mucore.store import LostJob, Store, open_store, workers
 from mucore.store import schema as tables
 from mucore.store.claims import RETRY_SECONDS
 from mucore.store.rows import Job
-from mucore.store.workers import GRACE_SECONDS, MOST_ATTEMPTS, process_id
+from mucore.store.workers import GRACE_SECONDS, MOST_ATTEMPTS, process_id, process_lives
 
 SPEC = make_spec_row()
 ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
@@ -83,6 +84,13 @@ def test_an_old_heartbeat_is_looked_at_twice(store: Store, monkeypatch) -> None:
     assert store.reap() == []
     now[0] += 1.0
     assert [each.id for each in store.reap()] == [job.id]
+
+
+def test_a_clock_that_is_set_kills_no_worker(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, began = store.register_worker("cpu", 1).id, psutil.Process.create_time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: began(process) + 3600)
+    assert [process_lives(each) for each in (worker, f"{worker}0")] == [True, False]
+    assert [each.id for each in store.workers()] == [worker]
 
 
 # -- what a late worker may still do

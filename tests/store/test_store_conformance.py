@@ -667,9 +667,9 @@ def test_dead_workers_are_removed(store: Store) -> None:
     worker = store.register_worker("cpu", 1)
     gone = [
         # the number was reused
-        dataclasses.replace(worker, id=f"{host()}-{worker.pid}-{worker.pid_created - 100:.2f}"),
+        dataclasses.replace(worker, id=f"{worker.id}0"),
         # above the highest process number
-        dataclasses.replace(worker, id=f"{host()}-4194305-1.00"),
+        dataclasses.replace(worker, id=f"{host()}-4194305-1"),
         dataclasses.replace(worker, id="elsewhere-1-1.00"),
     ]
     remote = dataclasses.replace(worker, id="elsewhere-2-1.00")
