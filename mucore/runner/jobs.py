@@ -35,14 +35,14 @@ def run_job(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], Non
     with heartbeat.of(job), waiting(heartbeat.linger):
         heartbeat.tell("started", job)
         with _job_log(store.home, job):
-            log.info("%s (attempt %d)", job.label, job.attempts + 1)
+            log.info("%s (workers that died at it: %d)", job.label, job.deaths)
             try:
                 event = _run(job, store, heartbeat, work)
             except LostJob:
                 log.warning("another process took this job over; its work here is dropped")
-                event = "lost"
+                event = "released"
             _keep_log(job, store, heartbeat.worker)
-        heartbeat.tell(event, job if event == "lost" else store.job(job.id))
+        heartbeat.tell(event, job if event == "released" else store.job(job.id))
 
 
 def _run(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], None]) -> str:
@@ -61,7 +61,7 @@ def _run(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], None])
         if heartbeat.lost or heartbeat.stopping:
             store.release(job.id, worker_id=heartbeat.worker)
             log.info("stopped; the job goes back to the queue")
-            return "lost"
+            return "released"
         state = "cancelled"
         log.info("cancelled")
     except LostJob:
@@ -79,7 +79,7 @@ def _run(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], None])
     if trouble is not None:
         store.release(job.id, waits_for=trouble, worker_id=heartbeat.worker)
         log.info("the job goes back to the queue and waits for %s", trouble)
-        return "lost"
+        return "released"
     store.finish_job(job.id, state, error=error, worker_id=heartbeat.worker)
     return state
 

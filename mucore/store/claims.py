@@ -244,7 +244,7 @@ def change(connection: Connection, job_id: int, values: dict[str, Any]) -> None:
 
 def job_of(row: Any) -> Job:
     """Raises `StoreError` for a damaged row."""
-    fields: dict[str, Any] = dict(row._mapping)
+    fields: dict[str, Any] = dict(zip(schema.job.c.keys(), row, strict=True))
     fields |= {"needs": tuple(row.needs), "losses": tuple(row.losses)}
-    begun = row.started is not None or row.attempts
+    begun = row.started is not None or row.deaths
     return Job(**fields, log=f"job-{row.id}.log" if begun else None)

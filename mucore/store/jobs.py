@@ -245,7 +245,7 @@ def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:
         "progress": 0.0,
         "step": "",
         "losses": [],
-        "attempts": 0,
+        "deaths": 0,
         "cancel_requested": False,
         "queued": now(),
     }

@@ -86,7 +86,7 @@ class Job:
     progress: float  # 0..1
     step: str
     losses: tuple[float, ...]
-    attempts: int  # how many workers have died at it since its training wrote a checkpoint
+    deaths: int  # how many workers have died at it since its training wrote a checkpoint
     cancel_requested: bool
     worker: str | None
     error: str | None

@@ -147,7 +147,9 @@ job = Table(
     *_columns(Text, "error", "waits_for", nullable=True),
     # `job_need` holds the needs once more, for queries
     *_columns(Json, "spec", "needs", "losses"),
-    *_columns(Integer, "priority", "attempts"),
+    *_columns(Integer, "priority"),
+    # of its workers; the name that the first schema gave it
+    Column("attempts", Integer, key="deaths", nullable=False),
     *_columns(Float, "progress"),
     *_columns(Boolean, "cancel_requested"),
     *_columns(Time, "queued"),

@@ -36,7 +36,7 @@ GRACE_SECONDS = 60.0
 # slept, or a server was down, all of them are old until their workers have beaten again.
 RECHECK_SECONDS = 10.0
 # A job is given up when so many workers in a row have died at it before a new checkpoint.
-MOST_ATTEMPTS = 3
+MOST_DEATHS = 3
 
 
 class Workers(claims.Claims):
@@ -95,7 +95,7 @@ class Workers(claims.Claims):
         Raises `LostJob` if the job is no longer this worker's: stop, and store nothing.
         """
         given = {"progress": progress, "step": step, "losses": losses}
-        given["attempts"] = 0 if checkpoint else None
+        given["deaths"] = 0 if checkpoint else None
         values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         with self.write() as connection:
             row = claims.owned(connection, job_id, worker_id)
@@ -124,7 +124,7 @@ class Workers(claims.Claims):
         are now.
 
         One whose result was written before the worker died is done, one that was asked to end is
-        cancelled. The others go back to queued, or are lost after `MOST_ATTEMPTS` deaths. A
+        cancelled. The others go back to queued, or are lost after `MOST_DEATHS` deaths. A
         read-only store leaves them to the others.
         """
         if self.read_only:
@@ -210,14 +210,14 @@ def _without_worker(connection: Connection, row: Any) -> dict[str, Any]:
         return claims.done()
     if row.cancel_requested:
         return claims.cancelled()
-    attempts = row.attempts + 1
-    if attempts < MOST_ATTEMPTS:
-        return claims.requeued() | {"attempts": attempts}
+    deaths = row.deaths + 1
+    if deaths < MOST_DEATHS:
+        return claims.requeued() | {"deaths": deaths}
     return {
-        "attempts": attempts,
+        "deaths": deaths,
         "state": "lost",
         "finished": now(),
-        "error": f"The worker died {attempts} times while it ran this job, the last time in "
+        "error": f"The worker died {deaths} times while it ran this job, the last time in "
         f"“{row.step}”. Its log may say why; too little memory is the most frequent cause.",
     }
 

@@ -49,7 +49,7 @@ def job(
         "progress": 0.0,
         "step": "",
         "losses": (),
-        "attempts": 0,
+        "deaths": 0,
         "cancel_requested": False,
         "worker": None,
         "error": None,

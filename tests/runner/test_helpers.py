@@ -53,4 +53,4 @@ def test_ctrl_c_reaches_no_helper_and_none_outlives_who_started_it(tmp_path):
             finally:
                 starter.kill()
         assert psutil.wait_procs([helper], timeout=200)[1] == []
-        assert {(job.state, job.attempts) for job in store.jobs()} == {("queued", 0)}
+        assert {(job.state, job.deaths) for job in store.jobs()} == {("queued", 0)}

@@ -43,7 +43,7 @@ ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
 
 def _state(store: Store, job_id: int) -> tuple[str, int]:
     job = store.job(job_id)
-    return job.state, job.attempts
+    return job.state, job.deaths
 
 
 def _age(store: Store, job_id: int, seconds: float) -> None:
@@ -371,11 +371,8 @@ def test_a_key_has_one_active_job(store: Store) -> None:
     assert len(first) == 1 and [job.id for job in again] == [again[0].id, first[0].id]
     assert again[0].priority > first[0].priority
     with pytest.raises(StoreError), store.write() as connection:
-        row = dict(
-            connection.execute(sa.select(tables.job).where(tables.job.c.id == first[0].id))
-            .mappings()
-            .one()
-        )
+        query = sa.select(tables.job).where(tables.job.c.id == first[0].id)
+        row = dict(zip(tables.job.c.keys(), connection.execute(query).one(), strict=True))
         connection.execute(sa.insert(tables.job).values(row | {"id": 1000}))
 
 
@@ -538,7 +535,7 @@ def test_release_keeps_the_place_in_the_queue(store: Store) -> None:
     store.beat(first.id, "w", progress=0.4, step="epoch 1")
     store.release(first.id, worker_id="w")
     released = store.job(first.id)
-    assert (released.state, released.worker, released.progress, released.attempts) == (
+    assert (released.state, released.worker, released.progress, released.deaths) == (
         "queued",
         None,
         0.0,

@@ -72,7 +72,7 @@ def make_job(number: int, key: str, state: JobState, **changes: Any) -> Job:
         "progress": 0.0,
         "step": "",
         "losses": (),
-        "attempts": 1,
+        "deaths": 1,
         "cancel_requested": False,
         "worker": None,
         "error": None,
