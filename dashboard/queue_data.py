@@ -13,6 +13,7 @@ import streamlit as st
 
 from dashboard import access
 from dashboard.data import own_store, source
+from dashboard.frames.queue import newest
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
@@ -145,17 +146,10 @@ def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> esti
     alive = len(store.workers())
     if not alive and not workers_starting():
         return estimate.Left(None)
-    newest = {
-        job.key: job
-        for job in sorted(
-            [*store.jobs(states=ACTIVE, kind="run", limit=MOST_QUEUED), *jobs],
-            key=lambda job: job.id,
-        )
-    }
-    active = [job for job in newest.values() if job.state in ACTIVE]
+    known = newest([*store.jobs(states=ACTIVE, kind="run", limit=MOST_QUEUED), *jobs])
+    active = [job for job in known if job.state in ACTIVE]
     if not active:
         return estimate.Left(None)
-    active.sort(key=lambda job: (job.priority, job.id))
     expected = _expected(store, str(store.home), tuple(job.key for job in active), active)
     waking = 0.0 if alive else estimate.WAKING
     return estimate.time_left(

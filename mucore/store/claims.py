@@ -1,6 +1,6 @@
 """How a worker takes a job, and how it ends it or gives it back.
 
-The next job is the first by priority of those that are queued, that are not to wait for a while,
+The next job is the first by `turn` of those that are queued, that are not to wait for a while,
 and none of whose needed runs is queued or running. Before that is asked, queued jobs end that need
 not or cannot run: their result exists by now, or a run that they need will have none.
 
@@ -24,7 +24,7 @@ from mucore.errors import StoreError
 from mucore.store import schema
 from mucore.store.database import Database
 from mucore.store.retry import patient
-from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job
+from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, turn
 from mucore.store.schema import now
 
 # A job that met what may pass is tried again after so long.
@@ -87,7 +87,7 @@ class Claims(Database):
             .where(table.c.state == "queued", ~unready)
             .where(sa.or_(until.is_(None), until <= self.time(connection)))
             .where(table.c.kind != "search" if only is None else self.among(table.c.key, only))
-            .order_by(table.c.priority, table.c.id)
+            .order_by(*turn(table.c))
             .limit(1)
         ).scalar()
 

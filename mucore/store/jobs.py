@@ -22,7 +22,7 @@ from mucore.runs import RunSpec
 from mucore.store import schema
 from mucore.store.claims import Claims, cancelled, end_obsolete_jobs, job_of
 from mucore.store.retry import patient
-from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState
+from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState, turn
 from mucore.store.schema import now
 
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
@@ -84,7 +84,7 @@ class Jobs(Claims):
 
     def dependents(self, job_ids: Collection[int]) -> list[Job]:
         """The queued jobs that wait for one of these while it is queued or running, without these
-        themselves, in order of priority.
+        themselves, as they are taken.
         """
         table, need, other = schema.job, schema.job_need, schema.job.alias()
         these = sa.select(other.c.key).where(other.c.id.in_(job_ids), other.c.state.in_(ACTIVE))
@@ -92,7 +92,7 @@ class Jobs(Claims):
         query = (
             sa.select(table)
             .where(table.c.state == "queued", table.c.id.in_(waiting), table.c.id.not_in(job_ids))
-            .order_by(table.c.priority, table.c.id)
+            .order_by(*turn(table.c))
         )
         with self.read() as connection:
             return [self.shown(job_of(row)) for row in connection.execute(query)]

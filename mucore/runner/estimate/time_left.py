@@ -11,7 +11,7 @@ from typing import Any
 from mucore.runner.estimate.past_runs import Expected, forecast
 from mucore.runs import RunSpec
 from mucore.store import Store
-from mucore.store.rows import ACTIVE, Job
+from mucore.store.rows import ACTIVE, Job, turn
 
 WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job
 TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone
@@ -52,7 +52,7 @@ def time_of(
         return 0.0, 0, "Every run is in the store already."
     queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=MOST_JOBS)}
     fresh = [spec for spec in specs if spec.key not in queued]
-    waiting = sorted(queued.values(), key=_order)
+    waiting = sorted(queued.values(), key=_turn)
     # an older version's job may have another key than its spec has here
     before = [RunSpec.model_validate(dict(job.spec)) for job in waiting]
     every = [*before, *fresh]
@@ -86,7 +86,7 @@ def time_left(
     `jobs` are queued or running: whoever queued them, they share the workers. `waking` seconds pass
     before the first one begins.
     """
-    active = sorted((job for job in jobs if job.key in expected), key=_order)
+    active = sorted((job for job in jobs if job.key in expected), key=_turn)
     wanted = [job.key for job in active if keys is None or job.key in keys]
     if not wanted:
         return Left(None)
@@ -95,8 +95,8 @@ def time_left(
     return Left(max(ends[key] for key in wanted) + waking, each)
 
 
-def _order(job: Job) -> tuple[Any, ...]:
-    return job.state != "running", job.priority, job.id
+def _turn(job: Job) -> tuple[Any, ...]:
+    return job.state != "running", *turn(job)
 
 
 def _left_of(job: Job, expected: Expected, now: datetime) -> float:
