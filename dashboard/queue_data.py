@@ -23,7 +23,7 @@ from mucore.runner.jobs import end_of_log
 from mucore.runner.plan import Plan, make_plan, plan_specs
 from mucore.runner.quality import Originals, plan_experiment
 from mucore.runner.spawn import ensure_workers
-from mucore.runs import RunSpec
+from mucore.runs import stored_spec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
 from mucore.userfiles import datasets, weights
@@ -106,7 +106,7 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
     them not. Raises a `MucoreError` with a sentence.
     """
     found = source().store.results(metrics=False, keys=keys)
-    runs = [RunSpec.model_validate(dict(result.spec)) for result in found]
+    runs = [stored_spec(result.spec) for result in found]
     mine = {run.training_seed for run in runs}
     further = [seed for seed in range(count + len(mine)) if seed not in mine]
     seeds = [*sorted(mine), *further[: max(count - len(mine), 0)]]
@@ -223,7 +223,7 @@ def _plan(
 def _expected(
     _store: Store, name: str, keys: tuple[str, ...], _jobs: Sequence[Job]
 ) -> dict[str, estimate.Expected]:
-    specs = [RunSpec.model_validate(dict(job.spec)) for job in _jobs]
+    specs = [*estimate.specs_of(_jobs).values()]
     return estimate.forecast(_store, specs).expect(specs)
 
 

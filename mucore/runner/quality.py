@@ -25,7 +25,7 @@ from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
 from mucore.runner.grid import Grid, check_count, expand
 from mucore.runner.plan import Plan, plan_specs
-from mucore.runs import RunSpec
+from mucore.runs import RunSpec, stored_spec
 from mucore.store import Store
 from mucore.store.rows import Result
 
@@ -195,7 +195,7 @@ def lineup(
             f"{lacking} of {len(methods)} methods no longer have a result. Run the experiment "
             "again."
         )
-    rows = tuple(Row(RunSpec.model_validate(first[keys[0]].spec), tuple(keys)) for keys in methods)
+    rows = tuple(Row(stored_spec(first[keys[0]].spec), tuple(keys)) for keys in methods)
     return Lineup(models=models, originals=originals, retrained=tuple(retrained), rows=rows)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from mucore.errors import MucoreError
 from mucore.runner.estimate.past_runs import Expected, forecast
-from mucore.runs import RunSpec
+from mucore.runs import RunSpec, stored_spec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job, turn
 
@@ -51,18 +53,16 @@ def time_of(
     if not specs:
         return 0.0, 0, "Every run is in the store already."
     queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=MOST_JOBS)}
-    fresh = [spec for spec in specs if spec.key not in queued]
-    waiting = sorted(queued.values(), key=_turn)
-    # an older version's job may have another key than its spec has here
-    before = [RunSpec.model_validate(dict(job.spec)) for job in waiting]
-    every = [*before, *fresh]
-    expected = forecast(store, every).expect(every)
+    waiting = specs_of(sorted(queued.values(), key=_turn))
+    runs = waiting | {spec.key: spec for spec in specs}
+    expected = forecast(store, [*runs.values()]).expect([*runs.values()])
     tasks = [
-        *(
-            (job.key, expected[spec.key].seconds, job.needs)
-            for job, spec in zip(waiting, before, strict=True)
-        ),
-        *((s.key, expected[s.key].seconds, [need.key for need in s.needs()]) for s in fresh),
+        (
+            key,
+            expected[spec.key].seconds,
+            queued[key].needs if key in queued else [need.key for need in spec.needs()],
+        )
+        for key, spec in runs.items()
     ]
     alive = len(store.workers())
     ends = schedule(tasks, workers or max(alive, 1))
@@ -70,6 +70,18 @@ def time_of(
     longest = max((expected[key] for key in keys), key=lambda each: each.seconds)
     seconds = max(ends[key] for key in keys) + (0.0 if alive else WAKING)
     return seconds, len(queued.keys() - keys), f"Estimated from {longest.source}."
+
+
+def specs_of(jobs: Iterable[Job]) -> dict[str, RunSpec]:
+    """What jobs run, by the key of each: where its version was another, the spec may have another
+    key here, or cannot be read and is left out.
+    """
+    found = {}
+    for job in jobs:
+        with contextlib.suppress(MucoreError):
+            if (spec := stored_spec(job.spec)).key:  # all that it names is known
+                found[job.key] = spec
+    return found
 
 
 def time_left(
