@@ -140,8 +140,7 @@ def cancel(job: Annotated[list[int], WHOLE]) -> None:
     """
     with open_home() as store:
         numbers = [*job, *(one.id for one in store.dependents(job))]
-        for number in job:
-            store.cancel(number)
+        store.cancel(*job)
         changes = [store.job(number) for number in numbers]
     for changed in changes:
         running = changed.state == "running"

@@ -116,12 +116,9 @@ def call_off(comparison: Comparison, store: Store) -> None:
     """Cancel the jobs that a comparison queued, as far as they have not ended; those that a later
     one asked for too, or that another one's wait for, go on.
     """
-    jobs = store.jobs(comparison=comparison.id, states=ACTIVE, limit=1_000_000)
-    later = [each.keys for each in store.comparisons() if each.id > comparison.id] if jobs else []
-    shared = set().union(*later)
-    # what waits goes before what it waits for
-    for job in reversed(jobs):
-        waiting = store.dependents([job.id])
-        others = {each.comparison for each in (job, *waiting)} - {comparison.id}
-        if not others and job.key not in shared:
-            store.cancel(job.id)
+    active = store.jobs(states=ACTIVE, limit=1_000_000)
+    others = [job.needs for job in active if job.comparison != comparison.id]
+    later = [each.keys for each in store.comparisons() if each.id > comparison.id]
+    wanted = set().union(*others, *later)
+    mine = [job for job in active if job.comparison == comparison.id]
+    store.cancel(*(job.id for job in mine if job.key not in wanted))

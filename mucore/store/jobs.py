@@ -68,19 +68,22 @@ class Jobs(Claims):
             return self._queue(connection, [row | {"needs": [], "comparison": None}])[0]
 
     @patient
-    def cancel(self, job_id: int) -> Job:
-        """Cancel a queued job at once; ask a running one to end. Either way what waits for it is
-        cancelled, too (`dependents`).
+    def cancel(self, *job_ids: int) -> list[Job]:
+        """Cancel queued jobs at once; ask running ones to end. Either way what waits for them is
+        cancelled, too (`dependents`). The jobs as they are then.
 
         A job that has ended stays as it is. Raises `UnknownName`.
         """
         table = schema.job
+        these = table.c.id.in_(job_ids)
         ways = {"queued": cancelled(), "running": {"cancel_requested": True}}
         with self.write() as connection:
-            if (way := ways.get(self._row(connection, job_id).state)) is not None:
-                connection.execute(sa.update(table).where(table.c.id == job_id).values(way))
-                end_obsolete_jobs(connection)
-            return job_of(self._row(connection, job_id))
+            for state, way in ways.items():
+                update = sa.update(table).where(these, table.c.state == state)
+                connection.execute(update.values(way))
+            end_obsolete_jobs(connection)
+            found = {row.id: row for row in connection.execute(sa.select(table).where(these))}
+            return [job_of(found.get(one) or self._row(connection, one)) for one in job_ids]
 
     def dependents(self, job_ids: Collection[int]) -> list[Job]:
         """The queued jobs that wait for one of these while it is queued or running, without these

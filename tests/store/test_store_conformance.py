@@ -465,16 +465,16 @@ def test_jobs_of_a_comparison_include_those_another_one_queued(store: Store) -> 
 def test_cancelling(store: Store) -> None:
     original, retrain = store.enqueue([ORIGINAL, RETRAIN])
     other = store.enqueue([make_spec_row(training_seed=9).original()])[0]
-    assert store.cancel(other.id).state == "cancelled"
+    assert store.cancel(other.id)[0].state == "cancelled"
     store.claim("w")
-    flagged = store.cancel(original.id)
+    (flagged,) = store.cancel(original.id)
     assert flagged.state == "running" and flagged.cancel_requested
     # at once: it might begin if the original ended before its next step
     assert store.job(retrain.id).state == "cancelled"
     assert store.beat(original.id, "w", progress=0.2) is True
     store.finish_job(original.id, "cancelled", worker_id="w")
     assert store.job(original.id).state == "cancelled"
-    assert store.cancel(original.id).state == "cancelled"  # nothing left to do
+    assert store.cancel(original.id)[0].state == "cancelled"  # nothing left to do
     with pytest.raises(UnknownName, match="no job named '77'"):
         store.cancel(77)
 
@@ -509,7 +509,7 @@ def test_dependents_names_what_a_cancelled_job_takes_along(store: Store) -> None
         store.dependents([method.id]) == []
         and store.dependents([original.id, retrain.id, method.id]) == []
     )
-    assert store.cancel(retrain.id).state == "cancelled"
+    assert store.cancel(retrain.id)[0].state == "cancelled"
     assert store.job(method.id).state == "cancelled" and store.job(original.id).state == "queued"
     assert (
         titles.run(RETRAIN.model_dump()) in (store.job(method.id).error or "")
