@@ -33,7 +33,6 @@ from mucore.store.schema import from_json, now, to_json
 from mucore.store.store import Store
 
 FORMAT = 2
-_NEEDY = {card.id: card for card in catalog.metrics() if card.least}
 ARTIFACTS = "artifacts"
 _COMPARISONS, _RESULTS = "comparisons", "results"  # how the names of their files open
 # nothing that is drawn from a pack looks at their features
@@ -279,21 +278,15 @@ def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
         yield from_json(line)
 
 
-def _withheld(metric: str, line: dict[str, Any]) -> str:
-    """Why a number that an earlier version measured would not be told today, "" where it would."""
-    if (card := _NEEDY.get(metric)) is None or card.least is None:
-        return ""
-    counted = line.get("confusion", {}).get(card.least[0])
-    return "" if counted is None else card.withheld(int(np.sum(counted)))
-
-
 def _result(line: dict[str, Any]) -> Result:
     known = {field.name for field in dataclasses.fields(Result)}
     fields: dict[str, Any] = {name: value for name, value in line.items() if name in known} | {
         "demo": True
     }
+    # what an earlier version measured, and this one would not tell
+    few = catalog.withheld({k: int(np.sum(n)) for k, n in line.get("confusion", {}).items()})
     fields["metrics"] = {
-        name: Measured(None, error=few) if (few := _withheld(name, line)) else Measured(**measured)
+        name: Measured(None, error=few[name]) if name in few else Measured(**measured)
         for name, measured in fields["metrics"].items()
     }
     for name in ("started", "finished"):
