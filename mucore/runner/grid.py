@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, product
 from math import prod
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -214,8 +215,8 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     pretrained = weights.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else ""
     hashes = {
-        "original_hash": file_hash(grid.original, "An original that was trained elsewhere"),
-        "pretrained_hash": file_hash(pretrained, "Pretrained weights"),
+        "original_hash": weights.file_hash(grid.original, what="An original from elsewhere"),
+        "pretrained_hash": weights.file_hash(pretrained, what="Pretrained weights"),
     }
     specs: dict[str, RunSpec] = {}
     methods: dict[str, RunSpec] = {}
@@ -372,13 +373,9 @@ def named_by_hash(grid: Grid) -> Grid:
     store has copies.
     """
     content = grid.model_dump()
-    content["original"] = file_hash(grid.original, "A comparison")
+    hashed = partial(weights.file_hash, what="A comparison")
+    content["original"] = hashed(grid.original)
     for choice, name in _files(grid):
         parameters = content["methods"][grid.methods.index(choice)]["parameters"]
-        parameters[name] = file_hash(parameters.get(name), "A comparison")
+        parameters[name] = hashed(parameters.get(name))
     return Grid.model_validate(content)
-
-
-def file_hash(file: Any, what: str) -> str:
-    """What names a file of weights, given by its path or its hash; "" for none."""
-    return weights.file_hash(str(file), what=what) if file and str(file).strip() else ""
