@@ -29,6 +29,12 @@ from mucore.store.retry import awaited
 DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}
 
 
+def some_of(samples: Samples, count: int) -> Samples:
+    """Up to so many of the samples, the same ones in every run."""
+    kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:count])
+    return samples[torch.from_numpy(kept)]
+
+
 class DeviceData:
     """The part of a session that holds device and data. It keeps the last data set only."""
 
@@ -134,8 +140,7 @@ class DeviceData:
         parts = {}
         for part, count in DOWNSTREAM_SAMPLES.items():
             samples = on_device(other, part, self.device)
-            kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:count])
-            parts[f"{DOWNSTREAM}{name}/{part}"] = samples[torch.from_numpy(kept)]
+            parts[f"{DOWNSTREAM}{name}/{part}"] = some_of(samples, count)
         return parts
 
     def _alike(self, spec: RunSpec, name: str) -> datasets.Splits:

@@ -21,7 +21,6 @@ from mucore.runner.evaluate import (
     metric_inputs,
     original_outputs,
     stored_outputs,
-    stored_retrained,
 )
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, stored_spec
@@ -106,7 +105,6 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
         gradient_norms=norms,
         cost=result.cost,
         forgotten_classes=gone,
-        retrained=stored_retrained(spec, session),
     )
     found = measure(inputs, scenario=spec.scenario, method=spec.method)
     metrics = {

@@ -192,7 +192,7 @@ def _stuck() -> sa.Select[*tuple[Any, ...]]:
                 sa.and_(other.c.state == "running", other.c.cancel_requested),
             )
         )
-        .where(~sa.exists().where(schema.result.c.key == need.c.key).correlate(need))
+        .where(~_has_result(need))
         .order_by(table.c.id, need.c.position.desc())
     )
 

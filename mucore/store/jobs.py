@@ -17,19 +17,16 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadValue
 from mucore.runs import RunSpec
 from mucore.store import schema
 from mucore.store.claims import Claims, cancelled, end_obsolete_jobs, job_of
+from mucore.store.database import unknown
 from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState, turn
 from mucore.store.schema import now
 
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
-_KEEP_LOG = sa.text(
-    "INSERT INTO job_log (job, text) VALUES (:job, :text) "
-    "ON CONFLICT (job) DO UPDATE SET text = excluded.text"
-)
 
 
 class Jobs(Claims):
@@ -182,7 +179,8 @@ class Jobs(Claims):
         with self.write() as connection:
             query = sa.select(table.c.id).where(table.c.id == job_id, ours)
             if connection.execute(query).first() is not None:
-                connection.execute(_KEEP_LOG, {"job": job_id, "text": text.replace("\0", "")})
+                row = {"job": job_id, "text": text.replace("\0", "")}
+                self._replace(connection, schema.job_log.c.job, [row])
 
     def kept_log(self, job_id: int) -> str:
         """What `keep_log` keeps of a job; "" where that is nothing."""
@@ -197,10 +195,7 @@ class Jobs(Claims):
         table = schema.job
         query = sa.select(table).where(table.c.id == min(job_id, MOST_ID))
         if (row := connection.execute(query).one_or_none()) is None:
-            newest = connection.execute(
-                sa.select(table.c.id).order_by(table.c.id.desc()).limit(20)
-            ).scalars()
-            raise UnknownName("job", job_id, map(str, newest))
+            raise unknown(connection, table, job_id)
         return row
 
     def _active(self, connection: Connection, keys: Collection[str]) -> dict[str, int]:

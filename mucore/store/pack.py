@@ -67,7 +67,7 @@ def write_pack(
     kept = Artifacts(fresh / ARTIFACTS)
     thinned = {
         result.key: kept.put_outputs(
-            _travelling(store.artifacts.get_outputs(result.outputs), samples, features)
+            thin(store.artifacts.get_outputs(result.outputs), samples, features)
         )
         for result in results
         if result.key in outputs and result.outputs is not None
@@ -128,27 +128,21 @@ def write_pack(
     return folder
 
 
-def _travelling(outputs: Outputs, samples: int | None, features: bool) -> Outputs:
-    """What goes along of a run's outputs."""
-    if samples is not None:
-        outputs = thin(outputs, samples)
-    if features:
-        return outputs
-    return Outputs(
-        {name: dataclasses.replace(split, features=None) for name, split in outputs.items()}
-    )
-
-
-def thin(outputs: Outputs, samples: int) -> Outputs:
-    """Up to `samples` samples of each split: those with the lowest hash of their id, so that every
-    run keeps the same ones.
+def thin(outputs: Outputs, samples: int | None, features: bool) -> Outputs:
+    """Outputs without their features unless these are wanted, and up to `samples` samples of each
+    split: those with the lowest hash of their id, so that every run keeps the same ones.
 
     Confusion counts stay those of the whole split; features stay with the samples that have them,
     which come first. Features are rounded to 8 bits (a sign, 5 of exponent, 2 of fraction) and
     logits to 16 (a sign, 8 of exponent, 7 of fraction), in the types that they had. What was
     thinned before stays as it is.
     """
-    return Outputs({name: _thin(name, split, samples) for name, split in outputs.items()})
+    found = dict(outputs)
+    if not features:
+        found = {name: dataclasses.replace(each, features=None) for name, each in found.items()}
+    if samples is not None:
+        found = {name: _thin(name, each, samples) for name, each in found.items()}
+    return Outputs(found)
 
 
 def _thin(name: str, split: SplitOutputs, samples: int) -> SplitOutputs:

@@ -180,11 +180,9 @@ class Workers(claims.Claims):
         self._registered = None
 
     def _put_worker(self, worker: Worker) -> Worker:
-        table = schema.worker
         with self.write() as connection:
             worker = replace(worker, heartbeat=self.time(connection))
-            connection.execute(sa.delete(table).where(table.c.id == worker.id))
-            connection.execute(sa.insert(table).values(asdict(worker)))
+            self._replace(connection, schema.worker.c.id, [asdict(worker)])
         self._registered = worker
         return worker
 

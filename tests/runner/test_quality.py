@@ -164,7 +164,7 @@ def test_other_forget_sets_and_missing_references_are_refused(home):
         delete_result(store, result.key)
         assert quality.find(experiment, store) == []  # the method is not complete
         delete_result(store, experiment.retrained[0])
-        with pytest.raises(MucoreError, match="1 of the 4 retrained models have no result"):
+        with pytest.raises(MucoreError, match="1 of 4 runs have no result"):
             quality.find(experiment, store)
 
 
