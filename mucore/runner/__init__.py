@@ -20,7 +20,7 @@ One run
 - `execute`: references first, method under the clock, predictions, metrics, record: start here
 - `session`: what a process has in hand for runs, in three parts: `device_data` (data on the
   device), `models` (networks, loaded or made and stored), `forget_set` (the scenario, applied)
-- `cache`: what the runs of a scenario share; `checkpoint_pixels`: how a file's network takes pixels
+- `cache`: what the runs of a scenario share
 - `training_records`: what some methods need of the original's training, loaded or made
 - `method`: a method at work; `own_method`: a user's own, in a process of its own
 - `child`: such a process, its environment and limits; `contract_check`: the contract test in one

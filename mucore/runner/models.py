@@ -17,7 +17,7 @@ from mucore import models, training
 from mucore.engine import ensemble
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import BadFile, StoreError
-from mucore.runner import checkpoint_pixels
+from mucore.models import checkpoint_pixels
 from mucore.runner.device_data import DeviceData
 from mucore.runs import RunSpec
 from mucore.store.retry import awaited
