@@ -23,6 +23,6 @@ One run
 - `cache`: what the runs of a scenario share
 - `training_records`: what some methods need of the original's training, loaded or made
 - `method`: a method at work; `own_method`: a user's own, in a process of its own
-- `child`: such a process, its environment and limits; `contract_check`: the contract test in one
+- `child`: such a process, its environment and limits
 - `evaluate`: what the metrics look at; `remeasure`: stored results measured again
 """
