@@ -17,11 +17,11 @@ from dashboard.frames.queue import newest
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
+from mucore.quality import Originals, plan_experiment
 from mucore.runner import estimate, job_process
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, uploaded_files
 from mucore.runner.jobs import end_of_log
 from mucore.runner.plan import Plan, make_plan, plan_specs
-from mucore.runner.quality import Originals, plan_experiment
 from mucore.runner.spawn import ensure_workers
 from mucore.runs import stored_spec
 from mucore.store import Store

@@ -36,9 +36,9 @@ from mucore import analysis, catalog
 from mucore.catalog.tuning import shipped
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import FEW_MODELS
+from mucore.quality import find, plan_experiment
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runner.plan import Plan, make_plan
-from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
 from mucore.runs import REVISION, RunSpec
 from mucore.store import Store, open_pack, open_store, write_pack

@@ -227,8 +227,8 @@ def quality(
         Say what would be computed and how long, and stop.
     """
     from mucore.cli.quality import content, print_findings
+    from mucore.quality import find, plan_experiment
     from mucore.runner import local
-    from mucore.runner.quality import find, plan_experiment
 
     say_left_out()
     with patient_home() as store:

@@ -6,7 +6,6 @@ What is asked for
 - `plan`: what a grid means now: stored, missing, how long; `launch` queues what is missing
 - `estimate`: time and memory that runs will take
 - `preflight`: what is asked of a plan before this process works on it
-- `quality`: which runs the forgetting-quality experiment takes, and what their results say
 
 Who computes it
 - `local`: a plan computed here and now; `watch`: what a person sees of it meanwhile, and Ctrl-C

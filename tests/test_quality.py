@@ -16,10 +16,9 @@ import pytest
 from builders import delete_result
 
 import mucore.api as mu
-from mucore import cli
+from mucore import cli, quality
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import forgetting_quality as fq
-from mucore.runner import quality
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runs import RunSpec
 from mucore.store import open_store
