@@ -19,10 +19,11 @@ from mucore import catalog
 from mucore.catalog import plugins, tuning
 from mucore.quality import Originals, plan_experiment
 from mucore.runner import estimate, job_process
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, uploaded_files
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runner.jobs import end_of_log
 from mucore.runner.plan import Plan, make_plan, plan_specs
 from mucore.runner.spawn import ensure_workers
+from mucore.runner.weight_files import uploaded_files
 from mucore.runs import stored_spec
 from mucore.store import Store
 from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker

@@ -1,7 +1,8 @@
 """From what a person asks for to stored results. The modules, in reading order:
 
 What is asked for
-- `grid`: all combinations of scenarios, methods and seeds; its runs, and what a card refuses
+- `grid`: all combinations of scenarios, methods and seeds; its runs, and what a card refuses;
+  `weight_files`: the files that it names
 - `request`: the arguments of Python and of the command line, as a grid
 - `plan`: what a grid means now: stored, missing, how long; `launch` queues what is missing
 - `estimate`: time and memory that runs will take

@@ -13,7 +13,8 @@ from typing import Any
 from mucore.errors import MucoreError
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit
-from mucore.runner.grid import Grid, Refusal, expand, named_by_hash, uploaded_files
+from mucore.runner.grid import Grid, Refusal, expand
+from mucore.runner.weight_files import named_by_hash, uploaded_files
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.comparisons import check_texts
