@@ -23,7 +23,7 @@ from mucore.runner.cache import Kept
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.result_rows import setting_columns
-from mucore.store.retry import awaited
+from mucore.store.transient_errors import awaited
 
 # of each downstream set, so that they stay a small part of an evaluation
 DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}

@@ -20,8 +20,8 @@ from mucore.errors import BadFile, StoreError
 from mucore.models import checkpoint_pixels
 from mucore.runner.device_data import DeviceData
 from mucore.runs import RunSpec
-from mucore.store.retry import awaited
 from mucore.store.rows import Model, Result
+from mucore.store.transient_errors import awaited
 from mucore.store.workers import host
 
 Trained = tuple[nn.Module, Model]  # a network on the device, and its row in the store

@@ -36,8 +36,8 @@ from mucore.runner.jobs import log, run_job
 from mucore.runner.session import Session
 from mucore.runs import stored_spec
 from mucore.store import Store
-from mucore.store.retry import waiting
 from mucore.store.rows import ACTIVE, Job
+from mucore.store.transient_errors import waiting
 
 POLL_SECONDS = 0.5  # how often a worker without work asks for some
 REAP_SECONDS = 2.0  # how often a worker looks for dead ones

@@ -9,7 +9,7 @@ torch.
 The ground
 - `rows`: the frozen records that go in and come out; `schema`: the tables
 - `database`: opening, transactions, the clock, the counter of changes
-- `retry`: what may pass and is tried again, told from what stays
+- `transient_errors`: what may pass and is tried again, told from what stays
 
 The queue
 - `jobs`: the job table: queue, cancel, retry, list

@@ -21,8 +21,8 @@ import numpy as np
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
-from mucore.store.retry import patient
 from mucore.store.storage import MARK, Folder, Listed, Storage, Unreachable, mark_of
+from mucore.store.transient_errors import patient
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
 KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}

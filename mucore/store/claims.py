@@ -23,9 +23,9 @@ from mucore import titles
 from mucore.errors import StoreError
 from mucore.store import schema
 from mucore.store.database import Database
-from mucore.store.retry import patient
 from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, turn
 from mucore.store.schema import now
+from mucore.store.transient_errors import patient
 
 # A job that met what may pass is tried again after so long.
 RETRY_SECONDS = 30.0

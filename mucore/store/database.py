@@ -26,8 +26,8 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
 from mucore.errors import BadValue, MucoreError, ReadOnly, StoreError, UnknownName, install, said
-from mucore.store.retry import FULL, is_full
 from mucore.store.schema import OLDEST, SCHEMA, Time, metadata, now, store_info
+from mucore.store.transient_errors import FULL, is_full
 
 RESULTS = "results"  # the row of the counter that moves with results, models and comparisons
 

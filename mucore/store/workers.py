@@ -25,9 +25,9 @@ from sqlalchemy.engine import Connection
 
 import mucore
 from mucore.store import claims, schema
-from mucore.store.retry import patient
 from mucore.store.rows import Job, Worker
 from mucore.store.schema import now
+from mucore.store.transient_errors import patient
 
 # How long a worker may be silent before somebody else may have its job. It beats every two
 # seconds; the rest is for locks, networks and machines that pause.

@@ -22,7 +22,7 @@ from mucore.runner.plan import launch, make_plan
 from mucore.runner.spawn import start_worker
 from mucore.runner.worker import work
 from mucore.store import Store, claims, database, open_store, workers
-from mucore.store.retry import DISK, LOCK
+from mucore.store.transient_errors import DISK, LOCK
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
