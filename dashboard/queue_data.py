@@ -26,7 +26,7 @@ from mucore.runner.spawn import ensure_workers
 from mucore.runner.weight_files import uploaded_files
 from mucore.runs import stored_spec
 from mucore.store import Store
-from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
+from mucore.store.records import ACTIVE, Job, JobKind, JobState, Worker
 from mucore.userfiles import datasets, weights
 
 MOST_QUEUED = 5000  # jobs that a time left is computed from

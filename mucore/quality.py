@@ -27,7 +27,7 @@ from mucore.runner.grid import Grid, check_count, expand
 from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import RunSpec, stored_spec
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 REVISION = 1  # raised when the numbers of the same results can change
 RULE = "document", "all"  # bins and intervals, in the names of numbers that are kept

@@ -42,7 +42,7 @@ from mucore.runner.plan import Plan, make_plan
 from mucore.runner.worker import work
 from mucore.runs import REVISION, RunSpec
 from mucore.store import Store, open_pack, open_store, write_pack
-from mucore.store.rows import Job, Result
+from mucore.store.records import Job, Result
 from mucore.suite.description import load
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,7 +10,7 @@ from datetime import datetime
 import pandas as pd
 
 from mucore.runner.estimate import Left
-from mucore.store.rows import Job, JobState, Worker, turn
+from mucore.store.records import Job, JobState, Worker, turn
 
 
 def devices(workers: Sequence[Worker]) -> pd.DataFrame:

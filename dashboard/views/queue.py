@@ -26,7 +26,7 @@ from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.runner.estimate import about
 from mucore.store import Store, transient_errors
-from mucore.store.rows import Comparison, Job
+from mucore.store.records import Comparison, Job
 
 LIMIT = 1000  # newest jobs of all runs; a comparison shows all of its own
 ALL = "all"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mucore.runner.plan import Plan
     from mucore.runner.watch import Show
     from mucore.store import Store
-    from mucore.store.rows import Job, Result
+    from mucore.store.records import Job, Result
 
 Anyway = Annotated[
     bool, Parameter(negative="", help="Also start runs that need more memory than the device has.")

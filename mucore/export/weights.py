@@ -16,7 +16,7 @@ from mucore.files import write
 from mucore.runner.session import Session
 from mucore.runs import stored_spec
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 FORMATS = (".safetensors", ".pt", ".pth")
 

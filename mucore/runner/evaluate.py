@@ -28,7 +28,7 @@ from mucore.runner.device_data import some_of
 from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store.artifacts import MissingFile
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 GRADIENT_BATCH = 128  # of large networks less, see engine/chunks.py
 

@@ -32,7 +32,7 @@ from mucore.runner.models import Trained
 from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
 from mucore.runs import REFERENCES, RunSpec
-from mucore.store.rows import Measured, Model, Result
+from mucore.store.records import Measured, Model, Result
 
 
 def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS) -> Result:

@@ -14,7 +14,7 @@ from typing import Any
 
 from mucore.errors import Cancelled
 from mucore.store import LostJob, Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 BEAT_SECONDS = 2.0  # with progress, if there is any
 # A worker that was told to end has so long to give its job back; its death is found otherwise.

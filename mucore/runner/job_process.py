@@ -15,7 +15,7 @@ from mucore.runner.heartbeat import Heartbeat, Listener
 from mucore.runner.jobs import run_job
 from mucore.runner.spawn import start_process
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 from mucore.store.transient_errors import waiting
 from mucore.store.workers import process_id
 

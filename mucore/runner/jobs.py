@@ -1,9 +1,9 @@
 """One job from the claim to its end, whatever computes it: its log, and how it ended. Imports no
 torch.
 
-What may pass (store/transient_errors.py) fails no job. What a run asks of the store is asked again for some
-minutes, with the run in hand; where that is not enough, or it was met elsewhere, the job goes back
-to the queue and is tried again later.
+What may pass (store/transient_errors.py) fails no job. What a run asks of the store is asked again
+for some minutes, with the run in hand; where that is not enough, or it was met elsewhere, the job
+goes back to the queue and is tried again later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from mucore.errors import Cancelled, MucoreError
 from mucore.runner.heartbeat import Heartbeat
 from mucore.store import LostJob, Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 from mucore.store.transient_errors import awaited, waiting
 from mucore.store.workers import process_lives
 from mucore.unforeseen import foreseen

@@ -12,7 +12,7 @@ from mucore.runner.helpers import helpers
 from mucore.runner.plan import Plan, launch
 from mucore.runner.watch import Show, Step, Watch, newest
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def say_refused(plan: Plan, *, every: bool = False) -> None:

@@ -20,7 +20,7 @@ from mucore.errors import BadFile, StoreError
 from mucore.models import checkpoint_pixels
 from mucore.runner.device_data import DeviceData
 from mucore.runs import RunSpec
-from mucore.store.rows import Model, Result
+from mucore.store.records import Model, Result
 from mucore.store.transient_errors import awaited
 from mucore.store.workers import host
 

@@ -18,7 +18,7 @@ from mucore.runner.weight_files import named_by_hash, uploaded_files
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.comparisons import check_texts
-from mucore.store.rows import ACTIVE, Comparison
+from mucore.store.records import ACTIVE, Comparison
 from mucore.userfiles import weights
 
 

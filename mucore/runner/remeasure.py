@@ -25,7 +25,7 @@ from mucore.runner.evaluate import (
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, stored_spec
 from mucore.scenarios import select
-from mucore.store.rows import Measured, Result
+from mucore.store.records import Measured, Result
 
 
 def remeasure(

@@ -22,7 +22,7 @@ from mucore.metrics.cost import taken
 from mucore.runner.forget_set import ForgetSet
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, complete
-from mucore.store.rows import Model
+from mucore.store.records import Model
 from mucore.training import records
 from mucore.training.records import Record
 

@@ -12,7 +12,7 @@ from mucore import signals
 from mucore.errors import Cancelled
 from mucore.runner.plan import Plan, call_off
 from mucore.store import Store
-from mucore.store.rows import ENDED_WITHOUT_RESULT, Comparison, Job, Result
+from mucore.store.records import ENDED_WITHOUT_RESULT, Comparison, Job, Result
 from mucore.store.transient_errors import waiting
 
 Show = Callable[[str, Result | None, Job | None], None]  # a run of the plan that came to its end

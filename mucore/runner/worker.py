@@ -36,7 +36,7 @@ from mucore.runner.jobs import log, run_job
 from mucore.runner.session import Session
 from mucore.runs import stored_spec
 from mucore.store import Store
-from mucore.store.rows import ACTIVE, Job
+from mucore.store.records import ACTIVE, Job
 from mucore.store.transient_errors import waiting
 
 POLL_SECONDS = 0.5  # how often a worker without work asks for some

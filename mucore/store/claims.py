@@ -23,7 +23,7 @@ from mucore import titles
 from mucore.errors import StoreError
 from mucore.store import schema
 from mucore.store.database import Database
-from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, turn
+from mucore.store.records import ACTIVE, ENDED_WITHOUT_RESULT, Job, turn
 from mucore.store.schema import now
 from mucore.store.transient_errors import patient
 

@@ -13,7 +13,7 @@ from mucore import printable
 from mucore.errors import BadValue
 from mucore.store import schema
 from mucore.store.database import Database, unknown
-from mucore.store.rows import Comparison
+from mucore.store.records import Comparison
 from mucore.store.schema import now
 from mucore.store.transient_errors import patient
 

@@ -19,7 +19,7 @@ from mucore.runs import REFERENCES
 from mucore.store import schema
 from mucore.store.artifacts import YOUNG_SECONDS, Artifacts
 from mucore.store.jobs import Jobs
-from mucore.store.rows import ACTIVE
+from mucore.store.records import ACTIVE
 from mucore.store.storage import Folder
 
 Policy = Literal["all", "outputs", "numbers"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import sqlalchemy as sa
 
 from mucore.store import schema
+from mucore.store.records import Job, Measured
 from mucore.store.results import Filters
-from mucore.store.rows import Job, Measured
 from mucore.store.store import Store
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
 back to queued, or to lost when that has happened too often (workers.py); one that meets what may
-pass (transient_errors.py) goes back for a while. A key has at most one queued or running job (a unique
-index sees to it), so no two workers compute the same key, and a worker that has lost its job to
-another one can write nothing more for it. A person waits for an analysis, so it goes before every
+pass (transient_errors.py) goes back for a while. A key has at most one queued or running job (a
+unique index sees to it), so no two workers compute the same key, and a worker that has lost its job
+to another one can write nothing more for it. A person waits for an analysis, so it goes before every
 queued run. A search leaves files on the machine that was asked for it, so no worker that takes what
 comes takes one.
 """
@@ -22,7 +22,7 @@ from mucore.runs import RunSpec
 from mucore.store import schema
 from mucore.store.claims import Claims, cancelled, end_obsolete_jobs, job_of
 from mucore.store.database import unknown
-from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState, turn
+from mucore.store.records import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState, turn
 from mucore.store.schema import now
 from mucore.store.transient_errors import patient
 

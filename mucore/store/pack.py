@@ -28,7 +28,7 @@ from mucore import catalog
 from mucore.errors import BadFile, said
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
-from mucore.store.rows import Comparison, Measured, Result
+from mucore.store.records import Comparison, Measured, Result
 from mucore.store.schema import from_json, now, to_json
 from mucore.store.store import Store
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from mucore.runs import settings
-from mucore.store.rows import Measured, Model, Result
+from mucore.store.records import Measured, Model, Result
 from mucore.store.schema import from_json, to_json
 
 # Fields of `Result` with a column of the same name and value; the others but `metrics` lie in

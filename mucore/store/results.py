@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.claims import Claims
+from mucore.store.records import Model, Result
 from mucore.store.result_rows import MODEL_RECORD, metrics_of, model_of, result_of, row_of
-from mucore.store.rows import Model, Result
 from mucore.store.schema import from_json
 from mucore.store.transient_errors import patient
 

@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 from mucore.errors import BadValue
 from mucore.store import schema
 from mucore.store.database import Database
-from mucore.store.rows import Talk
+from mucore.store.records import Talk
 from mucore.store.schema import now
 
 MOST_VOTES = 500  # on one question: more than a lecture hall, little enough for any disk

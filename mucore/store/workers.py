@@ -25,7 +25,7 @@ from sqlalchemy.engine import Connection
 
 import mucore
 from mucore.store import claims, schema
-from mucore.store.rows import Job, Worker
+from mucore.store.records import Job, Worker
 from mucore.store.schema import now
 from mucore.store.transient_errors import patient
 

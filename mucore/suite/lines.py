@@ -21,7 +21,7 @@ from mucore.runner.helpers import check_jobs
 from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import REFERENCES, RunSpec
 from mucore.store import Store
-from mucore.store.rows import ENDED_WITHOUT_RESULT
+from mucore.store.records import ENDED_WITHOUT_RESULT
 from mucore.suite.description import Suite, Task, check
 from mucore.suite.description import division as known_division
 

@@ -28,7 +28,7 @@ from mucore.outputs import Outputs
 from mucore.runs import REFERENCES, RunSpec, stored_spec
 from mucore.store import Store, open_pack, open_store, pack_provenance, write_pack
 from mucore.store.pack import ARTIFACTS
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.suite.description import Suite, division, same_suite
 from mucore.suite.lines import Missing, TaskRuns, check_result, failures, not_there
 

@@ -18,7 +18,7 @@ from launching import essence, launched
 from waiting import wait_for
 
 from mucore.store import Store, open_store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 FIXTURES = Path(__file__).parents[1] / "fixtures"

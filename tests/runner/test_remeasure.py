@@ -10,7 +10,7 @@ from launching import digits as spec
 from mucore.cli import main
 from mucore.runner.execute import execute
 from mucore.runner.remeasure import remeasure
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 NEW = {
     "cka_retrain_forget",

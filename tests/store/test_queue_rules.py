@@ -15,7 +15,7 @@ from builders import make_model, make_result, make_spec_row
 from mucore.store import LostJob, Store, open_store, workers
 from mucore.store import schema as tables
 from mucore.store.claims import RETRY_SECONDS
-from mucore.store.rows import Job
+from mucore.store.records import Job
 from mucore.store.workers import GRACE_SECONDS, MOST_DEATHS, process_id, process_lives
 
 SPEC = make_spec_row()

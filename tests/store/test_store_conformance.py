@@ -30,7 +30,7 @@ from mucore import titles
 from mucore.engine import run
 from mucore.errors import BadValue, ReadOnly, StoreError, UnknownName
 from mucore.runner.spawn import start_process
-from mucore.store import LostJob, Measured, Store, open_store, rows
+from mucore.store import LostJob, Measured, Store, open_store, records
 from mucore.store import schema as tables
 from mucore.store.result_rows import NOT_A_NUMBER
 from mucore.store.results import SUMMARY
@@ -238,8 +238,8 @@ def test_a_row_with_a_spec_of_another_version_is_still_listed(store: Store) -> N
     assert store.summaries()["method"].tolist() == ["gone"]
 
 
-@pytest.mark.parametrize("status", get_args(rows.Status))
-def test_every_status_is_kept_with_its_reason(store: Store, status: rows.Status) -> None:
+@pytest.mark.parametrize("status", get_args(records.Status))
+def test_every_status_is_kept_with_its_reason(store: Store, status: records.Status) -> None:
     store.put_result(make_result(SPEC, status=status, stop_reason="why"))
     (found,) = store.results()
     assert (found.status, found.stop_reason) == (status, "why")
@@ -247,7 +247,7 @@ def test_every_status_is_kept_with_its_reason(store: Store, status: rows.Status)
 
 
 def test_a_run_can_end_in_every_status_that_the_store_knows() -> None:
-    assert set(get_args(run.Status)) == set(get_args(rows.Status))
+    assert set(get_args(run.Status)) == set(get_args(records.Status))
 
 
 def test_models(store: Store) -> None:

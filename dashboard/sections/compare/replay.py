@@ -27,7 +27,7 @@ from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
 from mucore.runs import stored_spec
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 SECONDS = 40.0  # that a replay takes beside the run itself: a map of all frames, mostly
 

@@ -18,7 +18,7 @@ from dashboard.widgets.code_editor import editor
 from dashboard.widgets.markdown import escape
 from mucore.errors import BadFile, MucoreError
 from mucore.runner import child
-from mucore.store.rows import ACTIVE
+from mucore.store.records import ACTIVE
 from mucore.testing import contract_check
 from mucore.userfiles import methods
 

@@ -13,7 +13,7 @@ from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def act(store: Store, action: str, jobs: Sequence[Job]) -> None:

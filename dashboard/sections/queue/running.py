@@ -16,7 +16,7 @@ from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.runner.estimate import about
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def show(store: Store, job: Job, left: float | None, now: datetime) -> None:

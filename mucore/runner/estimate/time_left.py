@@ -13,7 +13,7 @@ from mucore.errors import MucoreError
 from mucore.runner.estimate.past_runs import Expected, forecast
 from mucore.runs import RunSpec, stored_spec
 from mucore.store import Store
-from mucore.store.rows import ACTIVE, Job, turn
+from mucore.store.records import ACTIVE, Job, turn
 
 WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job
 TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone

@@ -16,7 +16,7 @@ from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape
 from mucore import unforeseen
 from mucore.runner.estimate import Left
-from mucore.store.rows import Job, JobState
+from mucore.store.records import Job, JobState
 
 pytestmark = pytest.mark.smoke
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
