@@ -10,7 +10,7 @@ What is asked for
 
 Who computes it
 - `local`: a plan computed here and now; `watch`: what a person sees of it meanwhile, and Ctrl-C
-- `spawn`, `helpers`: how worker processes are started; workers beside this process until it ends
+- `spawn`: how worker processes are started; `extra_workers`: some beside this one until it ends
 - `worker`: takes jobs from the table, and computes them one after another
 - `jobs`: one job from the claim to its end, whatever computes it; its log
 - `heartbeat`: the thread that beats for a worker and its job

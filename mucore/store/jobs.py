@@ -4,9 +4,9 @@ Life of a job: queued -> running -> done, failed or cancelled. A running job who
 back to queued, or to lost when that has happened too often (workers.py); one that meets what may
 pass (transient_errors.py) goes back for a while. A key has at most one queued or running job (a
 unique index sees to it), so no two workers compute the same key, and a worker that has lost its job
-to another one can write nothing more for it. A person waits for an analysis, so it goes before every
-queued run. A search leaves files on the machine that was asked for it, so no worker that takes what
-comes takes one.
+to another one can write nothing more for it. A person waits for an analysis, so it goes before
+every queued run. A search leaves files on the machine that was asked for it, so no worker that
+takes what comes takes one.
 """
 
 from __future__ import annotations

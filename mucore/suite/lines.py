@@ -16,8 +16,8 @@ from typing import Any, Literal
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
+from mucore.runner.extra_workers import check_jobs
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
-from mucore.runner.helpers import check_jobs
 from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import REFERENCES, RunSpec
 from mucore.store import Store
