@@ -7,7 +7,6 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 import streamlit as st
 
@@ -20,7 +19,7 @@ from mucore.catalog import plugins, tuning
 from mucore.quality import Originals, plan_experiment
 from mucore.runner import estimate, job_process
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
-from mucore.runner.jobs import end_of_log
+from mucore.runner.jobs import end_of_log, tail
 from mucore.runner.plan import Plan, make_plan, plan_specs
 from mucore.runner.spawn import ensure_workers
 from mucore.runner.weight_files import uploaded_files
@@ -80,7 +79,7 @@ def worker_failure() -> str:
     started = _started(str(own_store().home))
     if not started or not started[-1].poll():
         return ""
-    words = _tail(own_store().home / "logs" / "workers.log", 2000).strip()
+    words = tail(own_store().home / "logs" / "workers.log", 2000).strip()
     return words.splitlines()[-1] if words else f"it ended with code {started[-1].returncode}"
 
 
@@ -168,17 +167,6 @@ def log_tail(job: Job, *, size: int = 4000) -> str:
     another machine, from the store; "" where there is none.
     """
     return end_of_log(own_store(), job, size) if job.log else ""
-
-
-def _tail(path: Path, size: int) -> str:
-    try:
-        with path.open("rb") as file:
-            start = max(0, file.seek(0, 2) - size)
-            file.seek(start)
-            text = file.read().decode("utf-8", errors="replace")
-    except OSError:
-        return ""
-    return text.split("\n", 1)[-1] if start else text
 
 
 def _moves(store: Store, grid: Grid) -> tuple[object, ...]:

@@ -49,8 +49,7 @@ class DeviceData:
         self.device_id = identity(self.device)
         self.on_checkpoint: Callable[[], None] = lambda: None
         self._splits: datasets.Splits | None = None
-        # the poison, and how the recipe cuts the data set
-        self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        self._of: tuple[Any, ...] = ()  # what the data set was loaded for
         self._samples: dict[str, Samples] = {}
         self.kept = Kept()
 
@@ -85,12 +84,8 @@ class DeviceData:
         """The data set of a spec, poisoned where its scenario poisons it. Raises `BadFile`,
         `BadValue`.
         """
-        if (
-            self._splits is None
-            or self._splits.name != spec.dataset
-            or self._division != (spec.poison, spec.recipe.cut())
-            or (spec.data_hash and self._splits.data_hash != spec.data_hash)
-        ):
+        wanted = spec.dataset, spec.data_hash, spec.poison, spec.recipe.cut()
+        if self._splits is None or self._of != wanted:
             # free the device before the next set comes
             self._splits, self._samples = None, {}
             splits = datasets.load(spec.dataset, **spec.recipe.cut())
@@ -100,7 +95,7 @@ class DeviceData:
                     "it again to run on what is there now."
                 )
             splits = poisoned(splits, spec.poison) if spec.poison else splits
-            self._splits, self._division = splits, (spec.poison, spec.recipe.cut())
+            self._splits, self._of = splits, wanted
             self._samples = {name: on_device(splits, name, self.device) for name in splits.names}
         return self._splits
 

@@ -33,6 +33,9 @@ MOST_RUNS: Final = 20_000
 MOST_SEEDS: Final = 10_000  # in one text
 MOST_REQUESTS: Final = 20  # of a sequence: each run's description holds all that came before it
 LISTS: Final = ("ints", "ids", "pairs")  # kinds of parameters that are lists themselves
+# what multiplies the runs of a grid, references among them, and what those of methods alone
+_OF_ALL: Final = ("training_seeds", "scenarios", "evaluation_seeds")
+_OF_METHODS: Final = ("methods", "unlearning_seeds", "noise", "scopes")
 # where several seeds would repeat one model, with a deviation of 0
 _ONE_FILE: Final = "A file is one model: its lines run for the first seed alone, Retrain for all."
 
@@ -180,16 +183,10 @@ def check_count(grid: Grid, **counts: int) -> None:
     come to more runs than a comparison may have: Original and Retrain of each scenario, seed and
     evaluation seed, and the methods.
     """
-    multiplied = {
-        name: counts.get(name, len(getattr(grid, name)))
-        for name in (
-            *("training_seeds", "scenarios", "evaluation_seeds"),
-            *("methods", "unlearning_seeds", "noise", "scopes"),
-        )
-    }
-    references, methods = prod([*multiplied.values()][:3]), prod([*multiplied.values()][3:])
+    lengths = {name: len(getattr(grid, name)) for name in (*_OF_ALL, *_OF_METHODS)} | counts
+    references, methods = (prod(lengths[n] for n in names) for names in (_OF_ALL, _OF_METHODS))
     if (runs := references * (2 + methods)) > MOST_RUNS:
-        most = max(multiplied, key=lambda name: multiplied[name])
+        most = max(lengths, key=lambda name: lengths[name])
         raise BadValue(
             f"One comparison has {MOST_RUNS:,} runs at most, but this comes to {runs:,}. Choose "
             f"fewer {most.replace('_', ' ')}, or make several comparisons: they share what is "

@@ -21,8 +21,7 @@ Step = Callable[[float, str], None]  # the share of runs that have, and what is 
 
 def newest(store: Store, keys: Collection[str]) -> dict[str, Job]:
     """The last job of each of these keys that has one."""
-    jobs = store.jobs(keys=keys, limit=1_000_000) if keys else []
-    return {job.key: job for job in sorted(jobs, key=lambda job: job.id)}
+    return {job.key: job for job in store.jobs(keys=keys, limit=1_000_000)}
 
 
 class Watch:

@@ -65,19 +65,16 @@ def write_pack(
     fresh = folder.with_name(f"{folder.name}.new")  # an earlier pack stays until this one is whole
     shutil.rmtree(fresh, ignore_errors=True)
     kept = Artifacts(fresh / ARTIFACTS)
+    chosen, found = [each for each in results if each.key in outputs], store.artifacts
     thinned = {
-        result.key: kept.put_outputs(
-            thin(store.artifacts.get_outputs(result.outputs), samples, features)
-        )
-        for result in results
-        if result.key in outputs and result.outputs is not None
+        each.key: kept.put_outputs(thin(found.get_outputs(each.outputs), samples, features))
+        for each in chosen
+        if each.outputs is not None
     }
     halved = {
-        result.key: kept.put_arrays(
-            {name: _half(each) for name, each in store.artifacts.get_arrays(result.weights).items()}
-        )
-        for result in results
-        if weights and result.key in outputs and result.weights is not None
+        each.key: kept.put_arrays({k: _half(a) for k, a in found.get_arrays(each.weights).items()})
+        for each in chosen
+        if weights and each.weights is not None
     }
     packed = {result.key for result in results}
     # everything as a reader gets it, so that packing it again changes no byte

@@ -33,7 +33,8 @@ from mucore.store.transient_errors import patient
 # seconds; the rest is for locks, networks and machines that pause.
 GRACE_SECONDS = 60.0
 # How long a heartbeat that has run out must stand still while somebody looks: after a machine
-# slept, or a server was down, all of them are old until their workers have beaten again.
+# slept, a server was down, or a clock was set, forth or back, all of them are old until their
+# workers have beaten again.
 RECHECK_SECONDS = 10.0
 # A job is given up when so many workers in a row have died at it before a new checkpoint.
 MOST_DEATHS = 3
@@ -194,7 +195,7 @@ class Workers(claims.Claims):
         """
         if heartbeat is None or process_lives(worker_id) is False:
             return True
-        if (now - heartbeat).total_seconds() < GRACE_SECONDS:
+        if abs((now - heartbeat).total_seconds()) < GRACE_SECONDS:
             return False
         moment = time.monotonic()
         return moment - self._stale.setdefault((holder, heartbeat), moment) >= RECHECK_SECONDS

@@ -69,14 +69,15 @@ def test_a_heartbeat_that_has_run_out_costs_the_job(store: Store, worker: str) -
     assert [(each.id, each.state, each.deaths) for each in store.reap()] == [(job.id, "queued", 1)]
 
 
-def test_an_old_heartbeat_is_looked_at_twice(store: Store, monkeypatch) -> None:
-    """After a machine slept, or a server was down, all are old until their workers beat again."""
+@pytest.mark.parametrize("seconds", [3600, -3600])
+def test_an_old_heartbeat_is_looked_at_twice(store: Store, monkeypatch, seconds: int) -> None:
+    """After a machine slept, a server was down or its clock was set, all are until they beat."""
     monkeypatch.setattr(workers, "RECHECK_SECONDS", 10.0)
     now = [100.0]
     monkeypatch.setattr(workers.time, "monotonic", lambda: now[0])
     (job,) = store.enqueue([ORIGINAL])
     claimed(store, ELSEWHERE)
-    beaten(store, job.id, 3600)
+    beaten(store, job.id, seconds)
     assert store.reap() == []
     now[0] += 9.0
     assert store.reap() == []
