@@ -117,7 +117,7 @@ def call_off(comparison: Comparison, store: Store) -> None:
     """Cancel the jobs that a comparison queued, as far as they have not ended; those that a later
     one asked for too, or that another one's wait for, go on.
     """
-    active = store.jobs(states=ACTIVE, limit=1_000_000)
+    active = store.jobs(states=ACTIVE, limit=None)
     others = [job.needs for job in active if job.comparison != comparison.id]
     later = [each.keys for each in store.comparisons() if each.id > comparison.id]
     wanted = set().union(*others, *later)

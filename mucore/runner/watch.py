@@ -21,7 +21,7 @@ Step = Callable[[float, str], None]  # the share of runs that have, and what is 
 
 def newest(store: Store, keys: Collection[str]) -> dict[str, Job]:
     """The last job of each of these keys that has one."""
-    return {job.key: job for job in store.jobs(keys=keys, limit=1_000_000)}
+    return {job.key: job for job in store.jobs(keys=keys, limit=None)}
 
 
 class Watch:

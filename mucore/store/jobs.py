@@ -137,15 +137,15 @@ class Jobs(Claims):
         comparison: int | None = None,
         keys: Collection[str] | None = None,
         kind: JobKind | None = None,
-        limit: int = 500,
+        limit: int | None = 500,
     ) -> list[Job]:
-        """The newest `limit` jobs of one kind, or of all, oldest of them first.
+        """The newest `limit` jobs (None: all) of one kind, or of all, oldest of them first.
 
         Of a comparison: those it queued, and the newest job of each of its keys, which another
         comparison may have queued.
         """
         table, later, run = schema.job, schema.job.alias(), schema.comparison_run
-        query = sa.select(table).order_by(table.c.id.desc()).limit(min(limit, MOST_ID))
+        query = sa.select(table).order_by(table.c.id.desc()).limit(limit and min(limit, MOST_ID))
         if states is not None:
             query = query.where(table.c.state.in_(list(states)))
         if keys is not None:

@@ -130,7 +130,7 @@ def keys(runs: Iterable[TaskRuns]) -> set[str]:
 
 def failures(store: Store, runs: Sequence[TaskRuns]) -> dict[str, str]:
     """Why runs have no result, by key, as their last job says."""
-    jobs = store.jobs(keys=keys(runs), limit=1_000_000)
+    jobs = store.jobs(keys=keys(runs), limit=None)
     return {
         job.key: job.error or f"Its run was {job.state}."
         for job in sorted(jobs, key=lambda job: job.id)

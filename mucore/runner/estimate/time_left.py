@@ -17,7 +17,6 @@ from mucore.store.records import ACTIVE, Job, turn
 
 WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job
 TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone
-MOST_JOBS = 1_000_000_000  # of a queue: all
 # steps of a run whose work is done: the share of the evaluation that is left
 EVALUATING = {"predicting": 1.0, "measuring": 0.5}
 # how figures are rounded: below so many seconds, by steps of so many of a unit of so many seconds
@@ -52,7 +51,7 @@ def time_of(
     """
     if not specs:
         return 0.0, 0, "Every run is in the store already."
-    queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=MOST_JOBS)}
+    queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=None)}
     waiting = specs_of(sorted(queued.values(), key=_turn))
     runs = waiting | {spec.key: spec for spec in specs}
     expected = forecast(store, [*runs.values()]).expect([*runs.values()])
