@@ -42,8 +42,8 @@ from mucore.store import (
     open_store,
     pack_provenance,
 )
+from mucore.store.records import Comparison, Result
 from mucore.store.results import Filters
-from mucore.store.rows import Comparison, Result
 from mucore.suite.board import Board, board_of
 from mucore.suite.description import load
 from mucore.userfiles import doors

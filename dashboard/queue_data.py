@@ -7,24 +7,25 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 import streamlit as st
 
 from dashboard import access
 from dashboard.data import own_store, source
+from dashboard.frames.queue import newest
 from dashboard.widgets.training_set import stamp
 from mucore import catalog
 from mucore.catalog import plugins, tuning
+from mucore.quality import Originals, plan_experiment
 from mucore.runner import estimate, job_process
-from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, uploaded_files
-from mucore.runner.jobs import end_of_log
+from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
+from mucore.runner.jobs import end_of_log, tail
 from mucore.runner.plan import Plan, make_plan, plan_specs
-from mucore.runner.quality import Originals, plan_experiment
 from mucore.runner.spawn import ensure_workers
-from mucore.runs import RunSpec
+from mucore.runner.weight_files import uploaded_files
+from mucore.runs import stored_spec
 from mucore.store import Store
-from mucore.store.rows import ACTIVE, Job, JobKind, JobState, Worker
+from mucore.store.records import ACTIVE, Job, JobKind, JobState, Worker
 from mucore.userfiles import datasets, weights
 
 MOST_QUEUED = 5000  # jobs that a time left is computed from
@@ -78,7 +79,7 @@ def worker_failure() -> str:
     started = _started(str(own_store().home))
     if not started or not started[-1].poll():
         return ""
-    words = _tail(own_store().home / "logs" / "workers.log", 2000).strip()
+    words = tail(own_store().home / "logs" / "workers.log", 2000).strip()
     return words.splitlines()[-1] if words else f"it ended with code {started[-1].returncode}"
 
 
@@ -105,7 +106,7 @@ def plan_seeds(keys: Sequence[str], count: int) -> Plan:
     them not. Raises a `MucoreError` with a sentence.
     """
     found = source().store.results(metrics=False, keys=keys)
-    runs = [RunSpec.model_validate(dict(result.spec)) for result in found]
+    runs = [stored_spec(result.spec) for result in found]
     mine = {run.training_seed for run in runs}
     further = [seed for seed in range(count + len(mine)) if seed not in mine]
     seeds = [*sorted(mine), *further[: max(count - len(mine), 0)]]
@@ -145,17 +146,10 @@ def time_left(jobs: Sequence[Job], *, keys: Sequence[str] | None = None) -> esti
     alive = len(store.workers())
     if not alive and not workers_starting():
         return estimate.Left(None)
-    newest = {
-        job.key: job
-        for job in sorted(
-            [*store.jobs(states=ACTIVE, kind="run", limit=MOST_QUEUED), *jobs],
-            key=lambda job: job.id,
-        )
-    }
-    active = [job for job in newest.values() if job.state in ACTIVE]
+    known = newest([*store.jobs(states=ACTIVE, kind="run", limit=MOST_QUEUED), *jobs])
+    active = [job for job in known if job.state in ACTIVE]
     if not active:
         return estimate.Left(None)
-    active.sort(key=lambda job: (job.priority, job.id))
     expected = _expected(store, str(store.home), tuple(job.key for job in active), active)
     waking = 0.0 if alive else estimate.WAKING
     return estimate.time_left(
@@ -173,17 +167,6 @@ def log_tail(job: Job, *, size: int = 4000) -> str:
     another machine, from the store; "" where there is none.
     """
     return end_of_log(own_store(), job, size) if job.log else ""
-
-
-def _tail(path: Path, size: int) -> str:
-    try:
-        with path.open("rb") as file:
-            start = max(0, file.seek(0, 2) - size)
-            file.seek(start)
-            text = file.read().decode("utf-8", errors="replace")
-    except OSError:
-        return ""
-    return text.split("\n", 1)[-1] if start else text
 
 
 def _moves(store: Store, grid: Grid) -> tuple[object, ...]:
@@ -229,7 +212,7 @@ def _plan(
 def _expected(
     _store: Store, name: str, keys: tuple[str, ...], _jobs: Sequence[Job]
 ) -> dict[str, estimate.Expected]:
-    specs = [RunSpec.model_validate(dict(job.spec)) for job in _jobs]
+    specs = [*estimate.specs_of(_jobs).values()]
     return estimate.forecast(_store, specs).expect(specs)
 
 

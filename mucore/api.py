@@ -253,8 +253,8 @@ def forgetting_quality(
     """
     import pandas as pd
 
+    from mucore.quality import find, plan_experiment
     from mucore.runner import local
-    from mucore.runner.quality import find, plan_experiment
     from mucore.runner.request import grid_of
     from mucore.store import open_store
 

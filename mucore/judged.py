@@ -17,7 +17,7 @@ from mucore.errors import MucoreError
 from mucore.metrics import MetricInputs, measure
 from mucore.outputs import Outputs, confusion
 from mucore.store import Store, open_pack
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 TOLERANCE: Final = 1e-6  # relative, as `mucore.suite.verify` has it
 # Networks do not tell what unlearning took.

@@ -19,7 +19,7 @@ from mucore.errors import BadValue, MucoreError
 from mucore.forget_sets import identity, saved
 from mucore.runs import Recipe
 from mucore.store import Store, schema
-from mucore.store.rows import ACTIVE, Result
+from mucore.store.records import ACTIVE, Result
 from mucore.userfiles.datasets import data_hash, named, split
 
 RECORD: Final = "purged.jsonl"  # in the home; names no sample

@@ -28,7 +28,7 @@ from mucore.runner.execute import versions
 from mucore.runs import RunSpec, make_recipe
 from mucore.runs.spec import REVISION
 from mucore.store import Store, open_store, write_pack
-from mucore.store.rows import Comparison, Result
+from mucore.store.records import Comparison, Result
 
 OWN: Final = {"own": True}  # of pack.json: no suite's
 NOTE: Final = "Judged as it was brought: network, Retrain and training are its user's."

@@ -11,7 +11,7 @@ from mucore.errors import MucoreError
 from mucore.userfiles import datasets
 
 if TYPE_CHECKING:
-    from mucore.store.rows import Job
+    from mucore.store.records import Job
 
 NAMED = 12  # runs that a sentence names
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from mucore import catalog
 from mucore.runs import REFERENCES, make_recipe
 from mucore.store import open_pack
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.suite.scores import scores_of
 from mucore.verdicts import judge
 

@@ -36,13 +36,13 @@ from mucore import analysis, catalog
 from mucore.catalog.tuning import shipped
 from mucore.errors import MucoreError
 from mucore.metrics.forgetting_quality import FEW_MODELS
+from mucore.quality import find, plan_experiment
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runner.plan import Plan, make_plan
-from mucore.runner.quality import find, plan_experiment
 from mucore.runner.worker import work
 from mucore.runs import REVISION, RunSpec
 from mucore.store import Store, open_pack, open_store, write_pack
-from mucore.store.rows import Job, Result
+from mucore.store.records import Job, Result
 from mucore.suite.description import load
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,7 +20,7 @@ from mucore import catalog
 from mucore.outputs import Outputs, SplitOutputs, confusion
 from mucore.runs import REVISION, Recipe, RunSpec, make_spec
 from mucore.store import schema
-from mucore.store.rows import Measured, Model, Result
+from mucore.store.records import Measured, Model, Result
 
 if TYPE_CHECKING:
     from mucore.store import Store

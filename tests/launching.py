@@ -11,7 +11,7 @@ from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runner.plan import Plan, launch, make_plan
 from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 RECIPE = make_recipe("quick", {"epochs": 3, "batch_size": 64})
 

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import access
 from dashboard.pages import MOVED, TAB
 from mucore.store import Store, open_store
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 from mucore.verdicts import Judged, judge, rules_of
 
 # Each AppTest looks through every installed package for components, a fifth of these tests' time;

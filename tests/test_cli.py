@@ -23,7 +23,7 @@ from mucore.errors import BadValue, UnknownName
 from mucore.runner.grid import parse_grid
 from mucore.runner.plan import launch, make_plan
 from mucore.store import open_store
-from mucore.store.retry import LOCK
+from mucore.store.transient_errors import LOCK
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = (

@@ -21,7 +21,7 @@ from mucore.report import OWN
 from mucore.runs import RunSpec
 from mucore.store import open_store, write_pack
 from mucore.store.pack import bring
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 from mucore.suite.pack import unpacked
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "own-models.md"

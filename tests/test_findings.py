@@ -14,7 +14,7 @@ import pytest
 from builders import make_result, make_spec_row
 from demo_results import Line, Task, task_of
 
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 SEEDS = (0, 1, 2)
 SIX = ("finetune", "scrub", "ssd", "salun", "delete", "unsir")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dashboard import theme
 from dashboard.charts.parts import axes, classes
 from mucore.statistics.significance import half_band
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 
 def accuracies(confusion: ArrayLike, names: Sequence[str] = ()) -> pd.Series:

@@ -23,7 +23,7 @@ from mucore.errors import BadValue
 from mucore.metrics import mia
 from mucore.metrics.sanity import GUESS
 from mucore.outputs import Outputs, SplitOutputs, probabilities
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 FLOOR: Final = 1e-17  # below the distance of 1 to its neighbour in float64
 SPLITS: Final = ("forget", "test", "retain")

@@ -17,7 +17,7 @@ from dashboard.frames import Row, row_id, verdict_text
 from dashboard.text.labels import MISSING, number
 from mucore.metrics.forgetting_quality import BIN, CAP, TIME_LIMIT, epsilons
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment
-from mucore.runner.quality import Finding, Originals
+from mucore.quality import Finding, Originals
 from mucore.statistics.runs import SETTING
 from mucore.verdicts import Word
 

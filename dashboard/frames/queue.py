@@ -10,7 +10,7 @@ from datetime import datetime
 import pandas as pd
 
 from mucore.runner.estimate import Left
-from mucore.store.rows import Job, JobState, Worker
+from mucore.store.records import Job, JobState, Worker, turn
 
 
 def devices(workers: Sequence[Worker]) -> pd.DataFrame:
@@ -41,17 +41,17 @@ def devices(workers: Sequence[Worker]) -> pd.DataFrame:
 
 
 def newest(jobs: Sequence[Job]) -> list[Job]:
-    """One job a key, the latest one, in order of priority: earlier tries are history."""
+    """One job a key, the latest one, as they are taken: earlier tries are history."""
     latest: dict[str, Job] = {}
     for job in jobs:
         if job.key not in latest or latest[job.key].id < job.id:
             latest[job.key] = job
-    return sorted(latest.values(), key=lambda job: (job.priority, job.id))
+    return sorted(latest.values(), key=turn)
 
 
 def unfinished(jobs: Sequence[Job], *, cancelled: bool) -> list[Job]:
     """The newest job of each key that waits, runs, failed or, where that is asked for, was
-    cancelled, in order of priority.
+    cancelled, as they are taken.
     """
     states: tuple[JobState, ...] = ("queued", "running", "failed", "lost")
     return in_state(newest(jobs), *states, *(("cancelled",) if cancelled else ()))

@@ -20,7 +20,7 @@ from mucore.metrics.sanity import GUESS, guesses
 from mucore.outputs import Outputs
 from mucore.runs import REFERENCES, RunSpec
 from mucore.statistics.significance import half_band
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.verdicts import Verdict, judge
 
 # `neighbours_say`, among the values, and what one test image adds to it; no metrics of the

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from mucore.store.rows import Comparison
+from mucore.store.records import Comparison
 
 # a letter at least, for "#3" is a number of something; not in the middle of a word or an address
 _TAG: Final = re.compile(r"(?<![\w/#&])#((?=[\d_-]*[^\W\d_])[\w-]+)")

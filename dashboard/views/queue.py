@@ -25,8 +25,8 @@ from dashboard.widgets.links import link
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.runner.estimate import about
-from mucore.store import Store, retry
-from mucore.store.rows import Comparison, Job
+from mucore.store import Store, transient_errors
+from mucore.store.records import Comparison, Job
 
 LIMIT = 1000  # newest jobs of all runs; a comparison shows all of its own
 ALL = "all"
@@ -116,7 +116,7 @@ def look_after_workers() -> None:
     try:
         queue_data.reap()
     except MucoreError as failure:
-        if (what := retry.awaited(failure)) is None:
+        if (what := transient_errors.awaited(failure)) is None:
             raise
         st.warning(
             f"Runs wait for {what}. They continue on their own, and nothing is lost.",

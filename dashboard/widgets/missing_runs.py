@@ -16,7 +16,7 @@ from mucore.errors import MucoreError
 from mucore.runner.estimate import about
 from mucore.runner.plan import launch
 from mucore.runs import REFERENCES
-from mucore.store.rows import ACTIVE
+from mucore.store.records import ACTIVE
 from mucore.verdicts import Judged
 
 

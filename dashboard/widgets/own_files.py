@@ -102,8 +102,8 @@ def _misfit(
     """
     from mucore import datasets, models
     from mucore.engine.data import on_device
+    from mucore.models.checkpoint_pixels import recognised, stated
     from mucore.models.checkpoints import preprocess_of
-    from mucore.runner.checkpoint_pixels import recognised, stated
 
     form = {"in_channels": facts.channels, "classes": facts.classes, "image_size": facts.side}
     network = models.build(model, **form, seed=0)

@@ -15,7 +15,7 @@ from dashboard import access, data
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 THUMBNAIL = 64  # pixels, the side of a shown image
 

@@ -16,7 +16,7 @@ from dashboard.widgets.verdict_line import verdict_line
 from mucore import catalog, titles
 from mucore.runs import settings
 from mucore.statistics import SETTING
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 
 def show(key: str, lines: pd.DataFrame, outside: tuple[str, ...] = ()) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from mucore.errors import BadValue
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from mucore.errors import BadValue
 from mucore.metrics.accuracy import accuracy
 from mucore.rng import numpy_rng
 from mucore.runner.session import Session
-from mucore.runs import RunSpec
+from mucore.runs import RunSpec, stored_spec
 from mucore.store import Store
 
 
@@ -29,7 +29,7 @@ class Loaded:
 
     def __init__(self, results: Store, key: str, session: Session | None = None):
         result = result_of(results, key)
-        self.spec = RunSpec.model_validate(result.spec)
+        self.spec = stored_spec(result.spec)
         if self.spec.scenario is None:
             raise BadValue(
                 f"The run {key} is the training of an original, before anybody asked to forget. "

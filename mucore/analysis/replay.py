@@ -21,7 +21,7 @@ from mucore.metrics.representation import directions, nearest
 from mucore.outputs import softmax
 from mucore.rng import numpy_rng
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 if TYPE_CHECKING:
     from torch import nn

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from mucore.errors import BadValue
-from mucore.runs import RunSpec
+from mucore.runs import stored_spec
 from mucore.store import Store
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def compute(
     from mucore.analysis.features import result_of
     from mucore.analysis.models import Loaded
 
-    chain = RunSpec.model_validate(result_of(results, parameters.key).spec).requests
+    chain = stored_spec(result_of(results, parameters.key).spec).requests
     if len(chain) < 2:
         raise BadValue(
             f"The run {parameters.key} answers a single request, so nothing came after it. Launch "

@@ -26,7 +26,7 @@ from mucore.runner.plan import Plan, launch, make_plan
 from mucore.runner.session import Session
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.testing.synthetic import synthetic_store
 
 ABOUT = (

@@ -9,6 +9,7 @@ stand at the end of `methods()`. Nothing here imports torch.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -79,6 +80,12 @@ def metrics() -> tuple[MetricCard, ...]:
 
 def metric(name: str) -> MetricCard:
     return _find("metric", METRICS, name)
+
+
+def withheld(samples: Mapping[str, int]) -> dict[str, str]:
+    """By metric, why numbers are not told that were measured on so many samples of each split."""
+    needy = [card for card in METRICS if card.least and card.least[0] in samples]
+    return {c.id: few for c in needy if c.least and (few := c.withheld(samples[c.least[0]]))}
 
 
 @cache

@@ -18,7 +18,7 @@ from mucore.errors import BadValue, MucoreError, said
 from mucore.forget_sets import identity
 from mucore.runner import analyses
 from mucore.runs import Recipe
-from mucore.store.rows import ACTIVE, Job
+from mucore.store.records import ACTIVE, Job
 
 if TYPE_CHECKING:
     from mucore.store import Store

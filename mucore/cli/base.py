@@ -55,7 +55,7 @@ def patient_home() -> Generator[Store]:
     """The store for a command that computes: trouble that passes is waited for some minutes, as
     workers do, and what is waited for is said on stderr.
     """
-    from mucore.store.retry import patient, waiting
+    from mucore.store.transient_errors import patient, waiting
 
     told: set[str] = set()
 

@@ -73,7 +73,8 @@ def check(file: Path, /, *, as_json: Json = False) -> int:
     """Try your own method on two toy problems, and say of each rule whether it is kept and how to
     mend it.
     """
-    from mucore.runner import child, contract_check
+    from mucore.runner import child
+    from mucore.testing import contract_check
 
     if not os.path.isfile(file):  # a pipe or a device may never end
         raise BadFile(f"There is no file at {file}. Name the file of a method.")

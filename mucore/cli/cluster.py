@@ -17,7 +17,7 @@ from mucore.errors import BadValue
 if TYPE_CHECKING:
     from mucore.cluster.crew import Crew, Named
     from mucore.cluster.member import Order, Report
-    from mucore.store.rows import Job
+    from mucore.store.records import Job
 
 Address = Annotated[
     str,

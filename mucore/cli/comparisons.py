@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mucore.runner.plan import Plan
     from mucore.runner.watch import Show
     from mucore.store import Store
-    from mucore.store.rows import Job, Result
+    from mucore.store.records import Job, Result
 
 Anyway = Annotated[
     bool, Parameter(negative="", help="Also start runs that need more memory than the device has.")
@@ -227,8 +227,8 @@ def quality(
         Say what would be computed and how long, and stop.
     """
     from mucore.cli.quality import content, print_findings
+    from mucore.quality import find, plan_experiment
     from mucore.runner import local
-    from mucore.runner.quality import find, plan_experiment
 
     say_left_out()
     with patient_home() as store:

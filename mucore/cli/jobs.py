@@ -12,7 +12,7 @@ from mucore.cli.printing import print_table, to_json
 from mucore.errors import BadValue, UnknownName
 
 if TYPE_CHECKING:
-    from mucore.store.rows import Job
+    from mucore.store.records import Job
 
 MOST_THREADS = 4096
 
@@ -94,7 +94,7 @@ def jobs(
     log
         The end of the log of this job, wherever it ran, in place of the list.
     """
-    from mucore.store.rows import JobState
+    from mucore.store.records import JobState
 
     names = split_names(state or [])
     for name in names:
@@ -140,8 +140,7 @@ def cancel(job: Annotated[list[int], WHOLE]) -> None:
     """
     with open_home() as store:
         numbers = [*job, *(one.id for one in store.dependents(job))]
-        for number in job:
-            store.cancel(number)
+        store.cancel(*job)
         changes = [store.job(number) for number in numbers]
     for changed in changes:
         running = changed.state == "running"

@@ -67,8 +67,8 @@ def evaluate(
     from mucore.engine.data import on_device
     from mucore.forget_sets import identity
     from mucore.forget_sets.saved import is_reference
+    from mucore.models.checkpoint_pixels import loaded
     from mucore.models.checkpoints import preprocess_of
-    from mucore.runner.checkpoint_pixels import loaded
     from mucore.runs import make_recipe
 
     given = {"unlearned": unlearned, "original": original, "retrained": retrained}
@@ -116,7 +116,7 @@ def _recognised(path: Path, model: str, data: str) -> str:
     from mucore import datasets
     from mucore.engine.data import on_device
     from mucore.models import load_checkpoint
-    from mucore.runner.checkpoint_pixels import recognised
+    from mucore.models.checkpoint_pixels import recognised
     from mucore.runs import make_recipe
     from mucore.runs.preprocess import USUAL
 

@@ -151,7 +151,7 @@ class _Work:
                     report["analyses"].append(self._analysis(key, one))
 
     def _experiment(self, one: dict[str, Any]) -> dict[str, Any]:
-        from mucore.runner import quality
+        from mucore import quality
 
         told = {"page": one["page"], "models": one["models"], "methods": len(one["methods"])}
         if self._told(one["page"], f"forgetting quality, {one['models']} models"):

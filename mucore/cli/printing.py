@@ -13,7 +13,7 @@ from mucore import catalog
 
 if TYPE_CHECKING:
     from mucore.runner.plan import Plan
-    from mucore.store.rows import Result
+    from mucore.store.records import Result
     from mucore.verdicts import Judged
 
 # What fits on a screen: MUBox's columns, as far as a result has them.

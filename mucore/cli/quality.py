@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mucore.cli.printing import print_table
 
 if TYPE_CHECKING:
-    from mucore.runner.quality import Experiment, Finding
+    from mucore.quality import Experiment, Finding
 
 
 def content(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def tune(
     plan_only
         Say what would be searched and how long, and stop.
     """
-    from mucore.runner.helpers import check_jobs
+    from mucore.runner.extra_workers import check_jobs
     from mucore.tuning.plan import FOLDER, plan, wish_of
     from mucore.tuning.together import records_of
 

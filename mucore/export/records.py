@@ -18,7 +18,7 @@ from mucore.verdicts import judge_stored
 
 if TYPE_CHECKING:
     from mucore.store import Store
-    from mucore.store.rows import Job, Result
+    from mucore.store.records import Job, Result
     from mucore.verdicts import Judged
 
 

@@ -22,8 +22,8 @@ from mucore.outputs import Outputs, probabilities
 from mucore.runs import REFERENCES, Recipe
 from mucore.runs.spec import REVISION
 from mucore.store import Store
+from mucore.store.records import Result
 from mucore.store.results import Filters
-from mucore.store.rows import Result
 from mucore.userfiles import datasets
 from mucore.verdicts import Judged
 

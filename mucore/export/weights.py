@@ -14,9 +14,9 @@ from mucore.engine import ensemble
 from mucore.errors import BadFile, BadValue
 from mucore.files import write
 from mucore.runner.session import Session
-from mucore.runs import RunSpec
+from mucore.runs import stored_spec
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 FORMATS = (".safetensors", ".pt", ".pth")
 
@@ -66,7 +66,7 @@ def load(store: Store, key: str, device: str = "auto") -> nn.Module:
     `mucore.datasets.load(dataset)`.
     """
     result = find(store, key)
-    spec, session = RunSpec.model_validate(result.spec), Session(store, device)
+    spec, session = stored_spec(result.spec), Session(store, device)
     state, splits = _state(store, result), session.splits(spec)
     model = ensemble.restore(state, lambda: training.fresh_model(spec, splits, 0), splits.task)
     return model.to(session.device).eval()

@@ -20,7 +20,7 @@ from mucore.errors import BadValue, MucoreError
 from mucore.metrics import cost, mia
 from mucore.metrics.inputs import MetricInputs
 from mucore.metrics.registry import MACHINE_DEPENDENT, RELATIVE_TO_RETRAIN, TABLE
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 # opens the error of a metric that broke, unlike one that cannot exist
 FAILED = "The computation failed: "

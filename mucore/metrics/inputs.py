@@ -12,7 +12,7 @@ import numpy as np
 from mucore.errors import BadValue
 from mucore.metrics import mia, nomus, representation
 from mucore.outputs import DOWNSTREAM, Outputs, SplitOutputs, cross_entropy, probabilities
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 T = TypeVar("T")
 Arrays = tuple[np.ndarray, np.ndarray]

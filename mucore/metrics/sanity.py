@@ -16,7 +16,7 @@ from mucore import catalog
 from mucore.errors import BadValue
 from mucore.metrics import FAILED, MetricInputs, accuracy, held_out, mia
 from mucore.metrics.cost import clock
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 COLLAPSED_SHARE = 0.9
 ATTACK_TOOK = 0.5

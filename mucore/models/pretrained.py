@@ -85,7 +85,7 @@ def _read(name: str, file_hash: str, wanted: Mapping[str, Tensor]) -> tuple[dict
         )
     if path is None:
         return _published(name), f"{PUBLISHED[name]} of timm"
-    digest = weights.file_hash(str(path), what=f"{name} with pretrained weights")
+    digest = weights.file_hash(path, what=f"{name} with pretrained weights")
     if digest != file_hash:
         raise BadFile(
             f"{path} has changed since this run was planned. Plan it again to run with what is "

@@ -17,7 +17,7 @@ from mucore.errors import Cancelled
 from mucore.runner import job_process
 from mucore.runner.heartbeat import Heartbeat, Listener
 from mucore.store import Store, open_pack
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 class State(NamedTuple):

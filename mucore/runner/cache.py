@@ -4,9 +4,8 @@ and what a scenario asks of the original.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 # The original as trained and in the scenario, Retrain, the network that never learned; losses or
@@ -19,13 +18,11 @@ class Kept:
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
-        self._found: OrderedDict[Hashable, object] = OrderedDict()
+        self._found: dict[Hashable, Any] = {}  # the one that was asked for last comes last
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept under `key`, or what `make` gives."""
-        if key not in self._found:
-            self._found[key] = make()
-        self._found.move_to_end(key)
-        while len(self._found) > self.most:
-            self._found.popitem(last=False)
-        return self._found[key]  # ty: ignore[invalid-explicit-return]
+        found = self._found[key] = self._found.pop(key) if key in self._found else make()
+        for oldest in [*self._found][: -self.most]:
+            del self._found[oldest]
+        return found

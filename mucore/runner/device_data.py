@@ -23,10 +23,16 @@ from mucore.runner.cache import Kept
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.result_rows import setting_columns
-from mucore.store.retry import awaited
+from mucore.store.transient_errors import awaited
 
 # of each downstream set, so that they stay a small part of an evaluation
 DOWNSTREAM_SAMPLES = {"train": 1000, "test": 500}
+
+
+def some_of(samples: Samples, count: int) -> Samples:
+    """Up to so many of the samples, the same ones in every run."""
+    kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:count])
+    return samples[torch.from_numpy(kept)]
 
 
 class DeviceData:
@@ -43,8 +49,7 @@ class DeviceData:
         self.device_id = identity(self.device)
         self.on_checkpoint: Callable[[], None] = lambda: None
         self._splits: datasets.Splits | None = None
-        # the poison, and how the recipe cuts the data set
-        self._division: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        self._of: tuple[Any, ...] = ()  # what the data set was loaded for
         self._samples: dict[str, Samples] = {}
         self.kept = Kept()
 
@@ -79,12 +84,8 @@ class DeviceData:
         """The data set of a spec, poisoned where its scenario poisons it. Raises `BadFile`,
         `BadValue`.
         """
-        if (
-            self._splits is None
-            or self._splits.name != spec.dataset
-            or self._division != (spec.poison, spec.recipe.cut())
-            or (spec.data_hash and self._splits.data_hash != spec.data_hash)
-        ):
+        wanted = spec.dataset, spec.data_hash, spec.poison, spec.recipe.cut()
+        if self._splits is None or self._of != wanted:
             # free the device before the next set comes
             self._splits, self._samples = None, {}
             splits = datasets.load(spec.dataset, **spec.recipe.cut())
@@ -94,7 +95,7 @@ class DeviceData:
                     "it again to run on what is there now."
                 )
             splits = poisoned(splits, spec.poison) if spec.poison else splits
-            self._splits, self._division = splits, (spec.poison, spec.recipe.cut())
+            self._splits, self._of = splits, wanted
             self._samples = {name: on_device(splits, name, self.device) for name in splits.names}
         return self._splits
 
@@ -134,8 +135,7 @@ class DeviceData:
         parts = {}
         for part, count in DOWNSTREAM_SAMPLES.items():
             samples = on_device(other, part, self.device)
-            kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:count])
-            parts[f"{DOWNSTREAM}{name}/{part}"] = samples[torch.from_numpy(kept)]
+            parts[f"{DOWNSTREAM}{name}/{part}"] = some_of(samples, count)
         return parts
 
     def _alike(self, spec: RunSpec, name: str) -> datasets.Splits:

@@ -15,7 +15,7 @@ from torch import nn
 from mucore import training
 from mucore.engine.chunks import chunk
 from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_elsewhere
-from mucore.engine.data import Samples, UnlearningData
+from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.errors import Cancelled
@@ -23,11 +23,12 @@ from mucore.metrics import MetricInputs
 from mucore.metrics.inputs import GRADIENTS, GradientNorms
 from mucore.outputs import Outputs, with_common_scale
 from mucore.probes.efficacy import squared_gradient_norms, squared_norm_of_mean_gradient
-from mucore.rng import numpy_rng, stream_seed
+from mucore.rng import stream_seed
+from mucore.runner.device_data import some_of
 from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store.artifacts import MissingFile
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 GRADIENT_BATCH = 128  # of large networks less, see engine/chunks.py
 
@@ -106,7 +107,7 @@ def gradient_norms_of(
     """
     if data is None:
         return None
-    splits, part = session.splits(spec), part_of(data.forget)
+    splits, part = session.splits(spec), some_of(data.forget, GRADIENTS)
 
     def asked() -> Outputs:
         seed = stream_seed(spec.evaluation_seed, "incompetent")
@@ -135,14 +136,6 @@ def gradient_norms_of(
         return found(missing=f"The gradients of this network could not be had: {why}")
 
 
-def part_of(forget: Samples) -> Samples:
-    """Up to `GRADIENTS` of the forget set, the same for every model."""
-    if len(forget) <= GRADIENTS:
-        return forget
-    chosen = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(forget))[:GRADIENTS])
-    return forget[torch.from_numpy(chosen)]
-
-
 def metric_inputs(
     spec: RunSpec,
     session: Session,
@@ -154,11 +147,11 @@ def metric_inputs(
     gradient_norms: GradientNorms | None,
     cost: Mapping[str, Any],
     forgotten_classes: tuple[int, ...],
-    retrained: Result | None,
 ) -> MetricInputs:
     """All that the metrics may look at. `original` are the original's predictions, `start` is what
     the method started from; weights are None where they were cleared away.
     """
+    retrained = stored_retrained(spec, session)
     reference = session.load_model(spec.retrained()) if retrained is not None else None
     return MetricInputs(
         outputs=outputs,

@@ -25,20 +25,14 @@ from mucore.metrics import MetricInputs, measure
 from mucore.metrics.sanity import cautions, flags
 from mucore.outputs import DOWNSTREAM
 from mucore.runner import child, own_method
-from mucore.runner.evaluate import (
-    gradient_norms_of,
-    metric_inputs,
-    original_outputs,
-    outputs_of,
-    stored_retrained,
-)
+from mucore.runner.evaluate import gradient_norms_of, metric_inputs, original_outputs, outputs_of
 from mucore.runner.forget_set import ForgetSet
 from mucore.runner.method import apply, classifier, finite, not_confined
 from mucore.runner.models import Trained
 from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
 from mucore.runs import REFERENCES, RunSpec
-from mucore.store.rows import Measured, Model, Result
+from mucore.store.records import Measured, Model, Result
 
 
 def execute(spec: RunSpec, session: Session, callbacks: Callbacks = NO_CALLBACKS) -> Result:
@@ -76,7 +70,6 @@ def _computed(spec: RunSpec, session: Session, callbacks: Callbacks) -> Result:
     original = session.original(spec, callbacks)
     evaluation = session.run(spec, spec.evaluation_seed, callbacks)
     forget, data = _forgetting(spec, session, original, evaluation)
-    retrained = stored_retrained(spec, session)
     start = _start(spec, session, original, callbacks)
     model, record = model_of(spec, session, start, forget, data, callbacks)
 
@@ -96,7 +89,6 @@ def _computed(spec: RunSpec, session: Session, callbacks: Callbacks) -> Result:
         gradient_norms=norms,
         cost=record.cost,
         forgotten_classes=forget.gone if forget else (),
-        retrained=retrained,
     )
     metrics = measure(inputs, scenario=spec.scenario, method=spec.method)
     finished = time.perf_counter()

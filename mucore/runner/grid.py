@@ -33,6 +33,9 @@ MOST_RUNS: Final = 20_000
 MOST_SEEDS: Final = 10_000  # in one text
 MOST_REQUESTS: Final = 20  # of a sequence: each run's description holds all that came before it
 LISTS: Final = ("ints", "ids", "pairs")  # kinds of parameters that are lists themselves
+# what multiplies the runs of a grid, references among them, and what those of methods alone
+_OF_ALL: Final = ("training_seeds", "scenarios", "evaluation_seeds")
+_OF_METHODS: Final = ("methods", "unlearning_seeds", "noise", "scopes")
 # where several seeds would repeat one model, with a deviation of 0
 _ONE_FILE: Final = "A file is one model: its lines run for the first seed alone, Retrain for all."
 
@@ -180,16 +183,10 @@ def check_count(grid: Grid, **counts: int) -> None:
     come to more runs than a comparison may have: Original and Retrain of each scenario, seed and
     evaluation seed, and the methods.
     """
-    multiplied = {
-        name: counts.get(name, len(getattr(grid, name)))
-        for name in (
-            *("training_seeds", "scenarios", "evaluation_seeds"),
-            *("methods", "unlearning_seeds", "noise", "scopes"),
-        )
-    }
-    references, methods = prod([*multiplied.values()][:3]), prod([*multiplied.values()][3:])
+    lengths = {name: len(getattr(grid, name)) for name in (*_OF_ALL, *_OF_METHODS)} | counts
+    references, methods = (prod(lengths[n] for n in names) for names in (_OF_ALL, _OF_METHODS))
     if (runs := references * (2 + methods)) > MOST_RUNS:
-        most = max(multiplied, key=lambda name: multiplied[name])
+        most = max(lengths, key=lambda name: lengths[name])
         raise BadValue(
             f"One comparison has {MOST_RUNS:,} runs at most, but this comes to {runs:,}. Choose "
             f"fewer {most.replace('_', ' ')}, or make several comparisons: they share what is "
@@ -214,8 +211,8 @@ def expand(grid: Grid) -> tuple[list[RunSpec], list[Refusal]]:
         raise BadValue("A comparison needs at least one scenario; choose one, such as one_class.")
     pretrained = weights.pretrained_file(catalog.model(grid.model).id) if recipe.pretrained else ""
     hashes = {
-        "original_hash": file_hash(grid.original, "An original that was trained elsewhere"),
-        "pretrained_hash": file_hash(pretrained, "Pretrained weights"),
+        "original_hash": weights.file_hash(grid.original, what="An original from elsewhere"),
+        "pretrained_hash": weights.file_hash(pretrained, what="Pretrained weights"),
     }
     specs: dict[str, RunSpec] = {}
     methods: dict[str, RunSpec] = {}
@@ -347,38 +344,3 @@ def _check_classes(
             f"The scenario {card.id} would forget {many} of the {count} classes of {dataset}; "
             "leave at least one to retain."
         )
-
-
-def uploaded_files(grid: Grid) -> list[str]:
-    """The files of weights that a grid names, as paths or hashes: the original's and those of
-    methods that work on a file.
-    """
-    named = [choice.parameters.get(name) for choice, name in _files(grid)]
-    found = dict.fromkeys(str(text or "") for text in (grid.original, *named))
-    return [text for text in found if text.strip()]
-
-
-def _files(grid: Grid) -> list[tuple[MethodChoice, str]]:
-    return [
-        (choice, parameter.name)
-        for choice in grid.methods
-        for parameter in catalog.method(choice.id).parameters
-        if parameter.kind == "file"
-    ]
-
-
-def named_by_hash(grid: Grid) -> Grid:
-    """The grid with the hashes of its files in place of their paths, which matter no more once the
-    store has copies.
-    """
-    content = grid.model_dump()
-    content["original"] = file_hash(grid.original, "A comparison")
-    for choice, name in _files(grid):
-        parameters = content["methods"][grid.methods.index(choice)]["parameters"]
-        parameters[name] = file_hash(parameters.get(name), "A comparison")
-    return Grid.model_validate(content)
-
-
-def file_hash(file: Any, what: str) -> str:
-    """What names a file of weights, given by its path or its hash; "" for none."""
-    return weights.file_hash(str(file), what=what) if file and str(file).strip() else ""

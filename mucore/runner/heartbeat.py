@@ -14,13 +14,14 @@ from typing import Any
 
 from mucore.errors import Cancelled
 from mucore.store import LostJob, Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 BEAT_SECONDS = 2.0  # with progress, if there is any
 # A worker that was told to end has so long to give its job back; its death is found otherwise.
 LAST_SECONDS = 4.0
 log = logging.getLogger("mucore")
-# event ("started", "progress", "done", "failed", "cancelled", "lost"), job as it is then
+# event ("started", "progress", "done", "failed", "cancelled"; "released": it goes on elsewhere or
+# later), job as it is then
 Listener = Callable[[str, Job], None]
 
 

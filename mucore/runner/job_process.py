@@ -15,8 +15,8 @@ from mucore.runner.heartbeat import Heartbeat, Listener
 from mucore.runner.jobs import run_job
 from mucore.runner.spawn import start_process
 from mucore.store import Store
-from mucore.store.retry import waiting
-from mucore.store.rows import Job
+from mucore.store.records import Job
+from mucore.store.transient_errors import waiting
 from mucore.store.workers import process_id
 
 # A process that was started for a job takes it within seconds, on a busy machine, too.

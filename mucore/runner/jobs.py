@@ -1,9 +1,9 @@
 """One job from the claim to its end, whatever computes it: its log, and how it ended. Imports no
 torch.
 
-What may pass (store/retry.py) fails no job. What a run asks of the store is asked again for some
-minutes, with the run in hand; where that is not enough, or it was met elsewhere, the job goes back
-to the queue and is tried again later.
+What may pass (store/transient_errors.py) fails no job. What a run asks of the store is asked again
+for some minutes, with the run in hand; where that is not enough, or it was met elsewhere, the job
+goes back to the queue and is tried again later.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 from mucore.errors import Cancelled, MucoreError
 from mucore.runner.heartbeat import Heartbeat
 from mucore.store import LostJob, Store
-from mucore.store.retry import awaited, waiting
-from mucore.store.rows import Job
+from mucore.store.records import Job
+from mucore.store.transient_errors import awaited, waiting
 from mucore.store.workers import process_lives
 from mucore.unforeseen import foreseen
 
@@ -34,15 +34,15 @@ def run_job(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], Non
     """`work` to its end, whatever that is; only the end of the process itself gets past here."""
     with heartbeat.of(job), waiting(heartbeat.linger):
         heartbeat.tell("started", job)
-        with _job_log(store.home, job):
-            log.info("%s (attempt %d)", job.label, job.attempts + 1)
+        with _job_log(_file(store, job)):
+            log.info("%s (workers that died at it: %d)", job.label, job.deaths)
             try:
                 event = _run(job, store, heartbeat, work)
             except LostJob:
                 log.warning("another process took this job over; its work here is dropped")
-                event = "lost"
+                event = "released"
             _keep_log(job, store, heartbeat.worker)
-        heartbeat.tell(event, job if event == "lost" else store.job(job.id))
+        heartbeat.tell(event, job if event == "released" else store.job(job.id))
 
 
 def _run(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], None]) -> str:
@@ -61,7 +61,7 @@ def _run(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], None])
         if heartbeat.lost or heartbeat.stopping:
             store.release(job.id, worker_id=heartbeat.worker)
             log.info("stopped; the job goes back to the queue")
-            return "lost"
+            return "released"
         state = "cancelled"
         log.info("cancelled")
     except LostJob:
@@ -79,24 +79,28 @@ def _run(job: Job, store: Store, heartbeat: Heartbeat, work: Callable[[], None])
     if trouble is not None:
         store.release(job.id, waits_for=trouble, worker_id=heartbeat.worker)
         log.info("the job goes back to the queue and waits for %s", trouble)
-        return "lost"
+        return "released"
     store.finish_job(job.id, state, error=error, worker_id=heartbeat.worker)
     return state
 
 
 def _keep_log(job: Job, store: Store, worker: str) -> None:
     """The end of the job's log into the store. A log is worth no trouble."""
-    text = log_tail(store.home, job.id, LOG_BYTES)
+    text = tail(_file(store, job), LOG_BYTES)
     try:
         store.keep_log(job.id, text, worker_id=worker)
     except MucoreError as problem:
         log.warning("the end of the log is not kept: %s", problem)
 
 
-def log_tail(home: Path, job_id: int, size: int) -> str:
-    """The last `size` bytes of a job's log in this home, whole lines; "" where there is none."""
+def _file(store: Store, job: Job) -> Path:
+    return store.home / "logs" / (job.log or f"job-{job.id}.log")
+
+
+def tail(path: Path, size: int) -> str:
+    """The last `size` bytes of a log, whole lines; "" where there is none."""
     try:
-        with (home / "logs" / f"job-{job_id}.log").open("rb") as file:
+        with path.open("rb") as file:
             start = max(0, file.seek(0, os.SEEK_END) - size)
             file.seek(start)
             text = file.read().decode("utf-8", errors="replace")
@@ -109,17 +113,16 @@ def end_of_log(store: Store, job: Job, size: int = LOG_BYTES) -> str:
     """The end of a job's log: from its file where it ran on this machine last, else as the store
     keeps it; "" where there is none.
     """
-    here = log_tail(store.home, job.id, size)
+    here = tail(_file(store, job), size)
     elsewhere = job.worker is not None and process_lives(job.worker) is None
     return here if here and not elsewhere else store.kept_log(job.id)[-size:] or here
 
 
 @contextlib.contextmanager
-def _job_log(home: Path, job: Job) -> Generator[None]:
+def _job_log(path: Path) -> Generator[None]:
     """Everything logged while a job runs goes to its file too, warnings and the stack of a crash
     included. A file that cannot be written costs the log, not the run.
     """
-    path = home / "logs" / (job.log or f"job-{job.id}.log")
     handler: logging.Handler = logging.NullHandler()
     crashes = False
     try:
@@ -128,7 +131,7 @@ def _job_log(home: Path, job: Job) -> Generator[None]:
         if file.stream is not None and (crashes := not faulthandler.is_enabled()):
             faulthandler.enable(file.stream)
     except OSError as problem:
-        log.warning("the log of job %d cannot be written: %s", job.id, problem)
+        log.warning("%s cannot be written: %s", path.name, problem)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     loggers = (log, logging.getLogger("py.warnings"))
     level = log.level

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mucore.errors import BadValue, warn
+from mucore.runner.extra_workers import extra_workers
 from mucore.runner.grid import Grid
-from mucore.runner.helpers import helpers
 from mucore.runner.plan import Plan, launch
 from mucore.runner.watch import Show, Step, Watch, newest
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def say_refused(plan: Plan, *, every: bool = False) -> None:
@@ -66,7 +66,7 @@ def compute(
             from mucore.runner.worker import work
 
             keys = {spec.key for spec in plan.to_run}
-            with helpers(store, jobs - 1, device=device):
+            with extra_workers(store, jobs - 1, device=device):
                 work(store, device=device, only=keys, until_done=True, stop=watch.stopped)
     missing = {*plan.keys} - store.known(plan.keys)
     if watch.stopped.is_set():

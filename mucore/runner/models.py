@@ -17,11 +17,11 @@ from mucore import models, training
 from mucore.engine import ensemble
 from mucore.engine.run import NO_CALLBACKS, Callbacks, Run
 from mucore.errors import BadFile, StoreError
-from mucore.runner import checkpoint_pixels
+from mucore.models import checkpoint_pixels
 from mucore.runner.device_data import DeviceData
 from mucore.runs import RunSpec
-from mucore.store.retry import awaited
-from mucore.store.rows import Model, Result
+from mucore.store.records import Model, Result
+from mucore.store.transient_errors import awaited
 from mucore.store.workers import host
 
 Trained = tuple[nn.Module, Model]  # a network on the device, and its row in the store
@@ -124,9 +124,7 @@ class Models(DeviceData):
         for note in (f"Weights from {file}.", *found.notes):
             run.note(note)
         cost = self.cost(run) | {
-            "seconds": None,
-            "processor_seconds": None,
-            "peak_memory_bytes": None,
+            **dict.fromkeys(("seconds", "processor_seconds", "peak_memory_bytes")),
             "shared_device": False,
             "missing": MADE_ELSEWHERE,
         }
@@ -141,17 +139,10 @@ class Models(DeviceData):
 
     def cost(self, run: Run) -> dict:
         """A run's cost as the store keeps it, with what decides whether two timings compare."""
-        cost = run.cost
-        return {
-            "seconds": cost.seconds,
-            "processor_seconds": cost.processor_seconds if run.device.type == "cpu" else None,
-            "steps": cost.steps,
-            "reads": dict(cost.reads),
-            "prepared_seconds": cost.prepared_seconds,
-            "prepared_for_request_seconds": cost.prepared_for_request_seconds,
-            "persistent_bytes": cost.persistent_bytes,
-            "scratch_bytes": cost.scratch_bytes,
-            "peak_memory_bytes": cost.peak_memory_bytes,
+        cost = vars(run.cost) | {"reads": dict(run.cost.reads)}
+        if run.device.type != "cpu":
+            cost["processor_seconds"] = None
+        return cost | {
             "device": self.device_name,
             "precision": run.precision,
             "threads": torch.get_num_threads(),
@@ -160,14 +151,9 @@ class Models(DeviceData):
 
     def _has_company(self) -> bool:
         """Whether another worker computes on this device, too, by what the store knows."""
-        busy = [
-            worker
-            for worker in self.store.workers()
-            if worker.state == "busy"
-            and worker.id.startswith(f"{host()}-")
-            and worker.facts.get("device_id") == self.device_id
-        ]
-        return len(busy) > 1
+        busy = [each for each in self.store.workers() if each.state == "busy"]
+        here = [each for each in busy if each.id.startswith(f"{host()}-")]
+        return sum(each.facts.get("device_id") == self.device_id for each in here) > 1
 
     def checkpoints(self, spec: RunSpec) -> training.DiskCheckpoints:
         path = self.store.home / "checkpoints" / f"{spec.model_key}.pt"

@@ -13,11 +13,12 @@ from typing import Any
 from mucore.errors import MucoreError
 from mucore.runner import estimate
 from mucore.runner.estimate import Fit
-from mucore.runner.grid import Grid, Refusal, expand, named_by_hash, uploaded_files
+from mucore.runner.grid import Grid, Refusal, expand
+from mucore.runner.weight_files import named_by_hash, uploaded_files
 from mucore.runs import RunSpec
 from mucore.store import Store
 from mucore.store.comparisons import check_texts
-from mucore.store.rows import ACTIVE, Comparison
+from mucore.store.records import ACTIVE, Comparison
 from mucore.userfiles import weights
 
 
@@ -116,12 +117,9 @@ def call_off(comparison: Comparison, store: Store) -> None:
     """Cancel the jobs that a comparison queued, as far as they have not ended; those that a later
     one asked for too, or that another one's wait for, go on.
     """
-    jobs = store.jobs(comparison=comparison.id, states=ACTIVE, limit=1_000_000)
-    later = [each.keys for each in store.comparisons() if each.id > comparison.id] if jobs else []
-    shared = set().union(*later)
-    # what waits goes before what it waits for
-    for job in reversed(jobs):
-        waiting = store.dependents([job.id])
-        others = {each.comparison for each in (job, *waiting)} - {comparison.id}
-        if not others and job.key not in shared:
-            store.cancel(job.id)
+    active = store.jobs(states=ACTIVE, limit=None)
+    others = [job.needs for job in active if job.comparison != comparison.id]
+    later = [each.keys for each in store.comparisons() if each.id > comparison.id]
+    wanted = set().union(*others, *later)
+    mine = [job for job in active if job.comparison == comparison.id]
+    store.cancel(*(job.id for job in mine if job.key not in wanted))

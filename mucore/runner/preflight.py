@@ -7,9 +7,9 @@ from __future__ import annotations
 from mucore.engine import chunks
 from mucore.engine.device import resolve_device
 from mucore.runner import estimate
-from mucore.runner.grid import uploaded_files
 from mucore.runner.models import Models
 from mucore.runner.plan import Plan
+from mucore.runner.weight_files import uploaded_files
 from mucore.store import Store
 from mucore.userfiles import weights
 

@@ -7,7 +7,7 @@ number that cannot be had any more stays what it was; one that is withheld now g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -21,12 +21,11 @@ from mucore.runner.evaluate import (
     metric_inputs,
     original_outputs,
     stored_outputs,
-    stored_retrained,
 )
 from mucore.runner.session import Session
-from mucore.runs import RunSpec
+from mucore.runs import RunSpec, stored_spec
 from mucore.scenarios import select
-from mucore.store.rows import Measured, Result
+from mucore.store.records import Measured, Result
 
 
 def remeasure(
@@ -42,7 +41,7 @@ def remeasure(
     `StoreError` where the store cannot be written.
     """
     left = []
-    for count, result in enumerate(sorted(results, key=_order), 1):
+    for count, result in enumerate(sorted(results, key=lambda each: _order(each.spec)), 1):
         try:
             session.store.put_result(_again(result, session))
         except _Stays as reason:
@@ -56,11 +55,11 @@ class _Stays(MucoreError):
     """Why a result stays as it is."""
 
 
-def _order(result: Result) -> tuple[int, int]:
+def _order(spec: Mapping[str, Any]) -> tuple[int, int]:
     """Requests of a sequence in order; of each, references first."""
-    place = {"retrain": 1, "original": 2}.get(result.spec["method"], 3)
-    spec = RunSpec.model_validate(result.spec)
-    return len(spec.requests), place if spec.scenario is not None else 0
+    place = {"retrain": 1, "original": 2}.get(spec["method"], 3)
+    before = spec.get("after")
+    return 1 + _order(before)[0] if before else 1, place if spec["scenario"] is not None else 0
 
 
 def _again(result: Result, session: Session) -> Result:
@@ -68,7 +67,7 @@ def _again(result: Result, session: Session) -> Result:
         outputs = stored_outputs(session, result)
         if outputs is None:
             raise _Stays("Its predictions are not in the store.")
-        spec = RunSpec.model_validate(result.spec)
+        spec = stored_spec(result.spec)
         if spec.key != result.key:
             raise _Stays("It was made by another version of its method, scenario or data set.")
         return _measured_again(spec, result, outputs, session)
@@ -106,7 +105,6 @@ def _measured_again(spec: RunSpec, result: Result, outputs: Any, session: Sessio
         gradient_norms=norms,
         cost=result.cost,
         forgotten_classes=gone,
-        retrained=stored_retrained(spec, session),
     )
     found = measure(inputs, scenario=spec.scenario, method=spec.method)
     metrics = {

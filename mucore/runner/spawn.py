@@ -30,12 +30,9 @@ def start_worker(
     """Start one detached worker process, the `number`-th from 0 of those that share the devices.
     With `parent_pid` it leaves when that process is gone and the queue is empty.
     """
-    command = ["worker", "--device", device, "--number", str(number)]
-    if threads is not None:
-        command += ["--threads", str(threads)]
-    if parent_pid is not None:
-        command += ["--parent-pid", str(parent_pid)]
-    return start_process(store, command)
+    given = {"device": device, "number": number, "threads": threads, "parent-pid": parent_pid}
+    flags = [f"--{name}={value}" for name, value in given.items() if value is not None]
+    return start_process(store, ["worker", *flags])
 
 
 def start_process(

@@ -22,7 +22,7 @@ from mucore.metrics.cost import taken
 from mucore.runner.forget_set import ForgetSet
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, complete
-from mucore.store.rows import Model
+from mucore.store.records import Model
 from mucore.training import records
 from mucore.training.records import Record
 
@@ -52,19 +52,16 @@ def training_records(
             run.cost.prepared_for_request_seconds += seconds
         else:
             run.cost.prepared_seconds += seconds
+        splits = session.splits(spec)
         if name.startswith("shards/"):
-            before = (
-                _sharded(session, spec)
-                .ensemble(found[name], spec.parameters["vote"], session.splits(spec).task)
-                .to(session.device)
-            )
-            _tell_before(session, spec, before, "this ensemble", forget, run)
+            sharded, vote = _sharded(session, spec), spec.parameters["vote"]
+            before, what = sharded.ensemble(found[name], vote, splits.task), "this ensemble"
         elif name.partition("/")[0] in pruning.KINDS:
-            before = training.fresh_model(spec, session.splits(spec), 0)
+            before, what = training.fresh_model(spec, splits, 0).eval(), "this sparse network"
             before.load_state_dict(records.named(found[name], "model"))
-            _tell_before(
-                session, spec, before.to(session.device).eval(), "this sparse network", forget, run
-            )
+        else:
+            continue
+        _tell_before(session, spec, before.to(session.device), what, forget, run)
     return found
 
 

@@ -12,8 +12,8 @@ from mucore import signals
 from mucore.errors import Cancelled
 from mucore.runner.plan import Plan, call_off
 from mucore.store import Store
-from mucore.store.retry import waiting
-from mucore.store.rows import ENDED_WITHOUT_RESULT, Comparison, Job, Result
+from mucore.store.records import ENDED_WITHOUT_RESULT, Comparison, Job, Result
+from mucore.store.transient_errors import waiting
 
 Show = Callable[[str, Result | None, Job | None], None]  # a run of the plan that came to its end
 Step = Callable[[float, str], None]  # the share of runs that have, and what is in hand
@@ -21,8 +21,7 @@ Step = Callable[[float, str], None]  # the share of runs that have, and what is 
 
 def newest(store: Store, keys: Collection[str]) -> dict[str, Job]:
     """The last job of each of these keys that has one."""
-    jobs = store.jobs(keys=keys, limit=1_000_000) if keys else []
-    return {job.key: job for job in sorted(jobs, key=lambda job: job.id)}
+    return {job.key: job for job in store.jobs(keys=keys, limit=None)}
 
 
 class Watch:

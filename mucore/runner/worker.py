@@ -34,10 +34,10 @@ from mucore.runner.execute import execute
 from mucore.runner.heartbeat import Heartbeat, Listener
 from mucore.runner.jobs import log, run_job
 from mucore.runner.session import Session
-from mucore.runs import RunSpec
+from mucore.runs import stored_spec
 from mucore.store import Store
-from mucore.store.retry import waiting
-from mucore.store.rows import ACTIVE, Job
+from mucore.store.records import ACTIVE, Job
+from mucore.store.transient_errors import waiting
 
 POLL_SECONDS = 0.5  # how often a worker without work asks for some
 REAP_SECONDS = 2.0  # how often a worker looks for dead ones
@@ -154,7 +154,7 @@ def _execute(job: Job, session: Session, heartbeat: Heartbeat) -> None:
     def report(progress: Progress) -> None:
         heartbeat.report(progress.step, progress.fraction, progress.loss)
 
-    spec = RunSpec.model_validate(dict(job.spec))
+    spec = stored_spec(job.spec)
     if spec.key != job.key:
         raise BadValue(
             f"This run was planned by other code than mucore {mucore.__version__}, which would "

@@ -16,5 +16,5 @@ from mucore.runs.refusals import (
     refuse_values,
 )
 from mucore.runs.setting import FIRST, fill
-from mucore.runs.spec import FILE_VERSION, REFERENCES, RunSpec, Scope, Seed, settings
+from mucore.runs.spec import FILE_VERSION, REFERENCES, RunSpec, Scope, Seed, settings, stored_spec
 from mucore.runs.values import check, resolve

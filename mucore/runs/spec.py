@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mucore import catalog
 from mucore.catalog.tuning import TuningTask
+from mucore.errors import BadValue
 from mucore.numbers import MOST
-from mucore.runs.recipe import Recipe
+from mucore.runs.recipe import Recipe, first_problem
 
 # Raised when the engine, the data pipeline or the evaluation changes so that results can move
 # although no card changed.
@@ -216,6 +217,19 @@ class RunSpec(BaseModel):
             f"{place}/{self.unlearning_seed}" if self.unlearning_seed else place,
         ]
         return " · ".join(filter(None, parts))
+
+
+def stored_spec(content: Mapping[str, Any]) -> RunSpec:
+    """The spec of a stored run or job. Raises `BadValue` for one of a version that describes runs
+    otherwise.
+    """
+    try:
+        return RunSpec.model_validate(dict(content))
+    except ValidationError as error:
+        raise BadValue(
+            f"{first_problem('The stored run cannot be read: ', error)} Another version of mucore "
+            "described it. Update mucore, or launch the run anew."
+        ) from None
 
 
 def scenario_revision(parameters: Mapping[str, Any]) -> int:

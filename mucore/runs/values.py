@@ -69,7 +69,7 @@ def check(card: Parameter, value: Any, *, owner: str) -> Any:
     if card.kind == "file":
         if not isinstance(value, str | os.PathLike):
             raise BadValue(f"{where} must be the path of a file, but got {said(value)}.")
-        return file_hash(os.fspath(value), what=where) if str(value).strip() else ""
+        return file_hash(value, what=where)
     return _in_range(card, (integer if card.kind == "int" else finite)(value, where), where)
 
 

@@ -7,9 +7,9 @@ torch.
 `Store` is one class in parts that inherit, a file each. The modules, in reading order:
 
 The ground
-- `rows`: the frozen records that go in and come out; `schema`: the tables
+- `records`: the frozen records that go in and come out; `schema`: the tables
 - `database`: opening, transactions, the clock, the counter of changes
-- `retry`: what may pass and is tried again, told from what stays
+- `transient_errors`: what may pass and is tried again, told from what stays
 
 The queue
 - `jobs`: the job table: queue, cancel, retry, list
@@ -34,7 +34,7 @@ from mucore.store.claims import LostJob
 from mucore.store.gc import REMOVAL
 from mucore.store.guests import GuestStore
 from mucore.store.pack import open_pack, pack_provenance, write_pack
-from mucore.store.rows import ACTIVE, Comparison, Job, Measured, Result, Talk
+from mucore.store.records import ACTIVE, Comparison, Job, Measured, Result, Talk
 from mucore.store.store import Store, open_store
 from mucore.store.talks import BallotBox
 from mucore.userfiles.paths import default_home

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,8 +21,8 @@ import numpy as np
 from mucore.catalog.cards import Task
 from mucore.errors import BadFile, BadValue, ReadOnly, StoreError
 from mucore.outputs import Outputs, SplitOutputs
-from mucore.store.retry import patient
 from mucore.store.storage import MARK, Folder, Listed, Storage, Unreachable, mark_of
+from mucore.store.transient_errors import patient
 
 WEIGHTS, OUTPUTS, GIVEN = ".safetensors", ".parquet", ".given"
 KINDS: Mapping[str, str] = {"weights": WEIGHTS, "outputs": OUTPUTS, "given": GIVEN}
@@ -138,14 +139,13 @@ class Artifacts:
         name = sha256[:32] + GIVEN
         try:
             self._get(name, GIVEN)
-            return self.storage.local(name)
         except MissingFile as error:
             raise BadFile(
                 f"The file with the hash {sha256[:12]} is not in {self.storage}. Launch the run "
                 "again with the file's path."
             ) from error
-        except OSError as error:
-            raise self._unreachable(error) from error
+        with self._reached():
+            return self.storage.local(name)
 
     def content(self, name: str) -> bytes:
         """The bytes of an artifact's file. Raises `BadFile`."""
@@ -154,10 +154,8 @@ class Artifacts:
     @patient
     def exists(self, name: str) -> bool:
         """Raises `StoreError` where that cannot be told now."""
-        try:
+        with self._reached():
             return self.storage.exists(_known(name)) or self._lost()
-        except OSError as error:
-            raise self._unreachable(error) from error
 
     @patient
     def disk_use(self) -> dict[str, int]:
@@ -189,37 +187,34 @@ class Artifacts:
         return files, freed
 
     def _listed(self) -> list[Listed]:
-        try:
+        with self._reached():
             return list(self.storage.files())
-        except OSError as error:
-            raise self._unreachable(error) from error
 
     @patient
     def _put(self, content: bytes, suffix: str) -> str:
         if self.read_only:
             raise ReadOnly(self.read_only)
         name = _digest(content) + suffix
-        try:
+        with self._reached():
             # also what is there: it is young again then, as its new row may not be written yet
             self.storage.write(name, content)
-        except OSError as error:
-            raise self._unreachable(error) from error
         return name
 
     @patient
     def _get(self, name: str, suffix: str) -> bytes:
         if Path(_known(name)).suffix != suffix:
             raise BadFile(f"{name} is of another kind; a file {suffix} was expected.")
-        try:
-            content = self.storage.read(name)
-        except FileNotFoundError:
-            self._lost()
-            raise MissingFile(
-                f"The artifact {name} is not in {self.storage}: it was removed to save space. Run "
-                "the job again to get it."
-            ) from None
-        except OSError as error:
-            raise self._unreachable(error) from error
+        with self._reached():
+            try:
+                content = self.storage.read(name)
+                if _digest(content) != Path(name).stem and self.storage.drop_copy(name):
+                    content = self.storage.read(name)
+            except FileNotFoundError:
+                self._lost()
+                raise MissingFile(
+                    f"The artifact {name} is not in {self.storage}: it was removed to save space. "
+                    "Run the job again to get it."
+                ) from None
         if _digest(content) != Path(name).stem:
             raise BadFile(
                 f"The artifact {name} in {self.storage} is damaged: its content does not match its "
@@ -228,19 +223,23 @@ class Artifacts:
         return content
 
     def _lost(self) -> Literal[False]:
-        """Raise `StoreError` where a file is missing because its storage is: a folder that is not
+        """Raise `Unreachable` where a file is missing because its storage is: a folder that is not
         mounted now, say.
         """
         if self.mark and mark_of(self.storage) != self.mark:
-            error = Unreachable(f"{MARK} does not say {self.mark} there")
-            raise self._unreachable(error) from error
+            raise Unreachable(f"{MARK} does not say {self.mark} there")
         return False
 
-    def _unreachable(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"The files in {self.storage} cannot be used: {error}. Check the space that is left, "
-            "the network, and the address in MUCORE_ARTIFACTS."
-        )
+    @contextmanager
+    def _reached(self) -> Generator[None]:
+        """Raise `StoreError` for what the storage raises inside."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"The files in {self.storage} cannot be used: {error}. Check the space that is "
+                "left, the network, and the address in MUCORE_ARTIFACTS."
+            ) from error
 
 
 def _known(name: str) -> str:

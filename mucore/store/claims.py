@@ -1,6 +1,6 @@
 """How a worker takes a job, and how it ends it or gives it back.
 
-The next job is the first by priority of those that are queued, that are not to wait for a while,
+The next job is the first by `turn` of those that are queued, that are not to wait for a while,
 and none of whose needed runs is queued or running. Before that is asked, queued jobs end that need
 not or cannot run: their result exists by now, or a run that they need will have none.
 
@@ -23,9 +23,9 @@ from mucore import titles
 from mucore.errors import StoreError
 from mucore.store import schema
 from mucore.store.database import Database
-from mucore.store.retry import patient
-from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job
+from mucore.store.records import ACTIVE, ENDED_WITHOUT_RESULT, Job, turn
 from mucore.store.schema import now
+from mucore.store.transient_errors import patient
 
 # A job that met what may pass is tried again after so long.
 RETRY_SECONDS = 30.0
@@ -87,7 +87,7 @@ class Claims(Database):
             .where(table.c.state == "queued", ~unready)
             .where(sa.or_(until.is_(None), until <= self.time(connection)))
             .where(table.c.kind != "search" if only is None else self.among(table.c.key, only))
-            .order_by(table.c.priority, table.c.id)
+            .order_by(*turn(table.c))
             .limit(1)
         ).scalar()
 
@@ -192,7 +192,7 @@ def _stuck() -> sa.Select[*tuple[Any, ...]]:
                 sa.and_(other.c.state == "running", other.c.cancel_requested),
             )
         )
-        .where(~sa.exists().where(schema.result.c.key == need.c.key).correlate(need))
+        .where(~_has_result(need))
         .order_by(table.c.id, need.c.position.desc())
     )
 
@@ -244,7 +244,7 @@ def change(connection: Connection, job_id: int, values: dict[str, Any]) -> None:
 
 def job_of(row: Any) -> Job:
     """Raises `StoreError` for a damaged row."""
-    fields: dict[str, Any] = dict(row._mapping)
+    fields: dict[str, Any] = dict(zip(schema.job.c.keys(), row, strict=True))
     fields |= {"needs": tuple(row.needs), "losses": tuple(row.losses)}
-    begun = row.started is not None or row.attempts
+    begun = row.started is not None or row.deaths
     return Job(**fields, log=f"job-{row.id}.log" if begun else None)

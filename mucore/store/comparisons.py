@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from mucore import printable
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadValue
 from mucore.store import schema
-from mucore.store.database import Database
-from mucore.store.retry import patient
-from mucore.store.rows import Comparison
+from mucore.store.database import Database, unknown
+from mucore.store.records import Comparison
 from mucore.store.schema import now
+from mucore.store.transient_errors import patient
 
 
 class Comparisons(Database):
@@ -67,7 +67,7 @@ class Comparisons(Database):
         with self.read() as connection:
             if found := _select(connection, schema.comparison.c.id == comparison_id):
                 return self.shown(found[0])
-            raise _unknown(connection, comparison_id)
+            raise unknown(connection, schema.comparison, comparison_id)
 
     def rename_comparison(self, comparison_id: int, name: str, note: str) -> Comparison:
         """Raises `UnknownName`, and `BadValue` for an empty name."""
@@ -79,7 +79,7 @@ class Comparisons(Database):
                 .values(name=check_texts(name, note), note=note)
             )
             if not connection.execute(update).rowcount:
-                raise _unknown(connection, comparison_id)
+                raise unknown(connection, table, comparison_id)
         return self.comparison(comparison_id)
 
     def delete_comparison(self, comparison_id: int) -> None:
@@ -88,7 +88,7 @@ class Comparisons(Database):
             if not connection.execute(
                 sa.delete(schema.comparison).where(schema.comparison.c.id == comparison_id)
             ).rowcount:
-                raise _unknown(connection, comparison_id)
+                raise unknown(connection, schema.comparison, comparison_id)
 
 
 def check_texts(name: str, note: str) -> str:
@@ -117,10 +117,3 @@ def _select(connection: Connection, condition: sa.ColumnElement[bool]) -> list[C
         Comparison(**row._mapping, keys=tuple(keys.get(row.id, ())))
         for row in connection.execute(query)
     ]
-
-
-def _unknown(connection: Connection, comparison_id: int) -> UnknownName:
-    newest = connection.execute(
-        sa.select(schema.comparison.c.id).order_by(schema.comparison.c.id.desc()).limit(20)
-    ).scalars()
-    return UnknownName("comparison", str(comparison_id), map(str, newest))

@@ -14,9 +14,10 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -24,9 +25,9 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, make_url
 
-from mucore.errors import BadValue, MucoreError, ReadOnly, StoreError, install, said
-from mucore.store.retry import FULL, is_full
+from mucore.errors import BadValue, MucoreError, ReadOnly, StoreError, UnknownName, install, said
 from mucore.store.schema import OLDEST, SCHEMA, Time, metadata, now, store_info
+from mucore.store.transient_errors import FULL, is_full
 
 RESULTS = "results"  # the row of the counter that moves with results, models and comparisons
 
@@ -122,7 +123,7 @@ class Database:
         clock = sa.func.timezone("UTC", sa.func.clock_timestamp())
         return connection.execute(sa.select(sa.type_coerce(clock, Time()))).scalar_one()
 
-    def among(self, column: sa.ColumnElement[str], keys: Collection[str]) -> sa.ColumnElement[bool]:
+    def among(self, column: sa.ColumnElement[Any], keys: Collection[Any]) -> sa.ColumnElement[bool]:
         """`column` is one of `keys`, of which there may be more than a statement can have
         parameters.
         """
@@ -130,7 +131,7 @@ class Database:
             return column.in_(
                 sa.select(sa.column("value")).select_from(sa.func.json_each(json.dumps(list(keys))))
             )
-        return column == sa.any_(sa.cast(list(keys), sa.ARRAY(sa.String)))
+        return column == sa.any_(sa.cast(list(keys), sa.ARRAY(column.type)))
 
     def close(self) -> None:
         """Give all connections back. The store can't be used afterwards."""
@@ -164,38 +165,45 @@ class Database:
 
     # -- inside
 
+    def _replace(self, connection: Connection, key: sa.Column, rows: Sequence[Any]) -> None:
+        """Rows in the place of those with the same `key`."""
+        old = self.among(key, [row[key.name] for row in rows])
+        connection.execute(sa.delete(key.table).where(old))
+        connection.execute(sa.insert(key.table), rows)
+
     def _make_engine(self, address: URL) -> sa.Engine:
         if not self.sqlite:
-            return self._make_postgres(address)
-        if address.database in (None, "", ":memory:"):
+            engine = self._make_postgres(address)
+        elif address.database in (None, "", ":memory:"):
             name = f"file:/mucore-{uuid.uuid4().hex}?vfs=memdb"
-            self._keep_alive = sqlite3.connect(name, uri=True, check_same_thread=False)
-            engine = sa.create_engine(
-                "sqlite://",
-                creator=lambda: sqlite3.connect(
-                    name, uri=True, check_same_thread=False, timeout=BUSY_SECONDS
-                ),
-                poolclass=sa.QueuePool,
-            )
+            options = {"uri": True, "check_same_thread": False, "timeout": BUSY_SECONDS}
+            connect = partial(sqlite3.connect, name, **options)
+            self._keep_alive = connect()
+            engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
         else:
             engine = self._open_file(Path(str(address.database)), address)
+        event.listen(engine, "connect", self._connected)
+        event.listen(engine, "begin", self._begun)
+        return engine
 
-        @event.listens_for(engine, "connect")
-        def connected(connection: Any, _record: Any) -> None:
+    def _connected(self, connection: Any, _record: Any) -> None:
+        if self.sqlite:
             # the driver would begin transactions of its own, deferred ones
             connection.isolation_level = None
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("PRAGMA foreign_keys=ON")
             if self.read_only:
                 connection.execute("PRAGMA query_only=ON")
+        elif self.read_only:
+            connection.execute("SET default_transaction_read_only = on")
+            connection.commit()
 
-        @event.listens_for(engine, "begin")
-        def begun(connection: Connection) -> None:
-            connection.exec_driver_sql(
-                "BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN"
-            )
-
-        return engine
+    def _begun(self, connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes")
+        if self.sqlite:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        elif writes:
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
 
     def _open_file(self, path: Path, address: URL) -> sa.Engine:
         if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
@@ -226,7 +234,7 @@ class Database:
 
     def _make_postgres(self, address: URL) -> sa.Engine:
         try:
-            engine = sa.create_engine(
+            return sa.create_engine(
                 address,
                 isolation_level="REPEATABLE READ",
                 pool_pre_ping=True,
@@ -242,19 +250,6 @@ class Database:
                 "A store on Postgres needs the driver psycopg. Install it with "
                 f"{install('postgres')}."
             ) from None
-
-        @event.listens_for(engine, "connect")
-        def connected(connection: Any, _record: Any) -> None:
-            if self.read_only:
-                connection.execute("SET default_transaction_read_only = on")
-                connection.commit()
-
-        @event.listens_for(engine, "begin")
-        def begun(connection: Connection) -> None:
-            if connection.get_execution_options().get("writes"):
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
-
-        return engine
 
     def _check_schema(self) -> None:
         with self.read() as connection:
@@ -306,6 +301,12 @@ class Database:
             f"The store {self.where} cannot be used: {text}. Check its permissions, restore it "
             "from a backup, or choose another home with --home."
         )
+
+
+def unknown(connection: Connection, table: sa.Table, number: int) -> UnknownName:
+    """That a table has no row of this number, with the newest that it has."""
+    newest = sa.select(table.c.id).order_by(table.c.id.desc()).limit(20)
+    return UnknownName(table.name, number, map(str, connection.execute(newest).scalars()))
 
 
 def _address(home: Path, url: str | None) -> URL:

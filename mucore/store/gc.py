@@ -19,7 +19,7 @@ from mucore.runs import REFERENCES
 from mucore.store import schema
 from mucore.store.artifacts import YOUNG_SECONDS, Artifacts
 from mucore.store.jobs import Jobs
-from mucore.store.rows import ACTIVE
+from mucore.store.records import ACTIVE
 from mucore.store.storage import Folder
 
 Policy = Literal["all", "outputs", "numbers"]
@@ -114,17 +114,14 @@ def _free(
     does not keep.
     """
     result, model = schema.result, schema.model
-    if policy == "all":
-        return [
-            (column, sa.false()) for column in (result.c.weights, result.c.outputs, model.c.weights)
-        ]
     reference = result.c.method.in_(REFERENCES)
     # one without a result may be a reference that is still measured, or a record of a training
     measured = model.c.model_key.in_(sa.select(result.c.model_key).where(~reference))
-    every = policy == "numbers" and not busy
     results = sa.func.coalesce(result.c.finished <= latest, sa.true())
     models = model.c.created <= latest
-    if not every:
+    if policy == "all":
+        results = models = sa.false()
+    elif policy == "outputs" or busy:
         results, models = results & ~reference, models & measured
     return [
         (result.c.weights, results),

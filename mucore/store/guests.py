@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import sqlalchemy as sa
 
 from mucore.store import schema
+from mucore.store.records import Job, Measured
 from mucore.store.results import Filters
-from mucore.store.rows import Job, Measured
 from mucore.store.store import Store
 
 if TYPE_CHECKING:
@@ -42,15 +42,10 @@ class GuestStore(Store):
 
     def summaries(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         frame = super().summaries(**filters)
-        own = [name for name in frame["dataset"].unique() if _OWN.fullmatch(name)]
-        return (
-            frame.replace({"dataset": {name: dataset_of(name) for name in own}}) if own else frame
-        )
+        return frame.assign(dataset=frame["dataset"].map(dataset_of).astype("str"))
 
     def metric_values(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         frame = super().metric_values(**filters)
-        if not frame["error"].notna().any():
-            return frame
         known = (str(self.home), *_own_paths(self._datasets()))
         return frame.assign(error=frame["error"].map(partial(_shown, known), na_action="ignore"))
 

@@ -2,11 +2,11 @@
 
 Life of a job: queued -> running -> done, failed or cancelled. A running job whose worker died goes
 back to queued, or to lost when that has happened too often (workers.py); one that meets what may
-pass (retry.py) goes back for a while. A key has at most one queued or running job (a unique
-index sees to it), so no two workers compute the same key, and a worker that has lost its job to
-another one can write nothing more for it. A person waits for an analysis, so it goes before every
-queued run. A search leaves files on the machine that was asked for it, so no worker that takes what
-comes takes one.
+pass (transient_errors.py) goes back for a while. A key has at most one queued or running job (a
+unique index sees to it), so no two workers compute the same key, and a worker that has lost its job
+to another one can write nothing more for it. A person waits for an analysis, so it goes before
+every queued run. A search leaves files on the machine that was asked for it, so no worker that
+takes what comes takes one.
 """
 
 from __future__ import annotations
@@ -17,19 +17,16 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from mucore.errors import BadValue, UnknownName
+from mucore.errors import BadValue
 from mucore.runs import RunSpec
 from mucore.store import schema
 from mucore.store.claims import Claims, cancelled, end_obsolete_jobs, job_of
-from mucore.store.retry import patient
-from mucore.store.rows import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState
+from mucore.store.database import unknown
+from mucore.store.records import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState, turn
 from mucore.store.schema import now
+from mucore.store.transient_errors import patient
 
 MOST_ID = 2**31 - 1  # of a row, and what a statement may ask for at once
-_KEEP_LOG = sa.text(
-    "INSERT INTO job_log (job, text) VALUES (:job, :text) "
-    "ON CONFLICT (job) DO UPDATE SET text = excluded.text"
-)
 
 
 class Jobs(Claims):
@@ -68,23 +65,26 @@ class Jobs(Claims):
             return self._queue(connection, [row | {"needs": [], "comparison": None}])[0]
 
     @patient
-    def cancel(self, job_id: int) -> Job:
-        """Cancel a queued job at once; ask a running one to end. Either way what waits for it is
-        cancelled, too (`dependents`).
+    def cancel(self, *job_ids: int) -> list[Job]:
+        """Cancel queued jobs at once; ask running ones to end. Either way what waits for them is
+        cancelled, too (`dependents`). The jobs as they are then.
 
         A job that has ended stays as it is. Raises `UnknownName`.
         """
         table = schema.job
+        these = table.c.id.in_(job_ids)
         ways = {"queued": cancelled(), "running": {"cancel_requested": True}}
         with self.write() as connection:
-            if (way := ways.get(self._row(connection, job_id).state)) is not None:
-                connection.execute(sa.update(table).where(table.c.id == job_id).values(way))
-                end_obsolete_jobs(connection)
-            return job_of(self._row(connection, job_id))
+            for state, way in ways.items():
+                update = sa.update(table).where(these, table.c.state == state)
+                connection.execute(update.values(way))
+            end_obsolete_jobs(connection)
+            found = {row.id: row for row in connection.execute(sa.select(table).where(these))}
+            return [job_of(found.get(one) or self._row(connection, one)) for one in job_ids]
 
     def dependents(self, job_ids: Collection[int]) -> list[Job]:
         """The queued jobs that wait for one of these while it is queued or running, without these
-        themselves, in order of priority.
+        themselves, as they are taken.
         """
         table, need, other = schema.job, schema.job_need, schema.job.alias()
         these = sa.select(other.c.key).where(other.c.id.in_(job_ids), other.c.state.in_(ACTIVE))
@@ -92,7 +92,7 @@ class Jobs(Claims):
         query = (
             sa.select(table)
             .where(table.c.state == "queued", table.c.id.in_(waiting), table.c.id.not_in(job_ids))
-            .order_by(table.c.priority, table.c.id)
+            .order_by(*turn(table.c))
         )
         with self.read() as connection:
             return [self.shown(job_of(row)) for row in connection.execute(query)]
@@ -137,15 +137,15 @@ class Jobs(Claims):
         comparison: int | None = None,
         keys: Collection[str] | None = None,
         kind: JobKind | None = None,
-        limit: int = 500,
+        limit: int | None = 500,
     ) -> list[Job]:
-        """The newest `limit` jobs of one kind, or of all, oldest of them first.
+        """The newest `limit` jobs (None: all) of one kind, or of all, oldest of them first.
 
         Of a comparison: those it queued, and the newest job of each of its keys, which another
         comparison may have queued.
         """
         table, later, run = schema.job, schema.job.alias(), schema.comparison_run
-        query = sa.select(table).order_by(table.c.id.desc()).limit(min(limit, MOST_ID))
+        query = sa.select(table).order_by(table.c.id.desc()).limit(limit and min(limit, MOST_ID))
         if states is not None:
             query = query.where(table.c.state.in_(list(states)))
         if keys is not None:
@@ -179,7 +179,8 @@ class Jobs(Claims):
         with self.write() as connection:
             query = sa.select(table.c.id).where(table.c.id == job_id, ours)
             if connection.execute(query).first() is not None:
-                connection.execute(_KEEP_LOG, {"job": job_id, "text": text.replace("\0", "")})
+                row = {"job": job_id, "text": text.replace("\0", "")}
+                self._replace(connection, schema.job_log.c.job, [row])
 
     def kept_log(self, job_id: int) -> str:
         """What `keep_log` keeps of a job; "" where that is nothing."""
@@ -194,10 +195,7 @@ class Jobs(Claims):
         table = schema.job
         query = sa.select(table).where(table.c.id == min(job_id, MOST_ID))
         if (row := connection.execute(query).one_or_none()) is None:
-            newest = connection.execute(
-                sa.select(table.c.id).order_by(table.c.id.desc()).limit(20)
-            ).scalars()
-            raise UnknownName("job", job_id, map(str, newest))
+            raise unknown(connection, table, job_id)
         return row
 
     def _active(self, connection: Connection, keys: Collection[str]) -> dict[str, int]:
@@ -245,7 +243,7 @@ def _insert(connection: Connection, row: dict[str, Any], priority: int) -> int:
         "progress": 0.0,
         "step": "",
         "losses": [],
-        "attempts": 0,
+        "deaths": 0,
         "cancel_requested": False,
         "queued": now(),
     }

@@ -28,12 +28,11 @@ from mucore import catalog
 from mucore.errors import BadFile, said
 from mucore.outputs import Outputs, SplitOutputs
 from mucore.store.artifacts import Artifacts
-from mucore.store.rows import Comparison, Measured, Result
+from mucore.store.records import Comparison, Measured, Result
 from mucore.store.schema import from_json, now, to_json
 from mucore.store.store import Store
 
 FORMAT = 2
-_NEEDY = {card.id: card for card in catalog.metrics() if card.least}
 ARTIFACTS = "artifacts"
 _COMPARISONS, _RESULTS = "comparisons", "results"  # how the names of their files open
 # nothing that is drawn from a pack looks at their features
@@ -66,19 +65,16 @@ def write_pack(
     fresh = folder.with_name(f"{folder.name}.new")  # an earlier pack stays until this one is whole
     shutil.rmtree(fresh, ignore_errors=True)
     kept = Artifacts(fresh / ARTIFACTS)
+    chosen, found = [each for each in results if each.key in outputs], store.artifacts
     thinned = {
-        result.key: kept.put_outputs(
-            _travelling(store.artifacts.get_outputs(result.outputs), samples, features)
-        )
-        for result in results
-        if result.key in outputs and result.outputs is not None
+        each.key: kept.put_outputs(thin(found.get_outputs(each.outputs), samples, features))
+        for each in chosen
+        if each.outputs is not None
     }
     halved = {
-        result.key: kept.put_arrays(
-            {name: _half(each) for name, each in store.artifacts.get_arrays(result.weights).items()}
-        )
-        for result in results
-        if weights and result.key in outputs and result.weights is not None
+        each.key: kept.put_arrays({k: _half(a) for k, a in found.get_arrays(each.weights).items()})
+        for each in chosen
+        if weights and each.weights is not None
     }
     packed = {result.key for result in results}
     # everything as a reader gets it, so that packing it again changes no byte
@@ -129,27 +125,21 @@ def write_pack(
     return folder
 
 
-def _travelling(outputs: Outputs, samples: int | None, features: bool) -> Outputs:
-    """What goes along of a run's outputs."""
-    if samples is not None:
-        outputs = thin(outputs, samples)
-    if features:
-        return outputs
-    return Outputs(
-        {name: dataclasses.replace(split, features=None) for name, split in outputs.items()}
-    )
-
-
-def thin(outputs: Outputs, samples: int) -> Outputs:
-    """Up to `samples` samples of each split: those with the lowest hash of their id, so that every
-    run keeps the same ones.
+def thin(outputs: Outputs, samples: int | None, features: bool) -> Outputs:
+    """Outputs without their features unless these are wanted, and up to `samples` samples of each
+    split: those with the lowest hash of their id, so that every run keeps the same ones.
 
     Confusion counts stay those of the whole split; features stay with the samples that have them,
     which come first. Features are rounded to 8 bits (a sign, 5 of exponent, 2 of fraction) and
     logits to 16 (a sign, 8 of exponent, 7 of fraction), in the types that they had. What was
     thinned before stays as it is.
     """
-    return Outputs({name: _thin(name, split, samples) for name, split in outputs.items()})
+    found = dict(outputs)
+    if not features:
+        found = {name: dataclasses.replace(each, features=None) for name, each in found.items()}
+    if samples is not None:
+        found = {name: _thin(name, each, samples) for name, each in found.items()}
+    return Outputs(found)
 
 
 def _thin(name: str, split: SplitOutputs, samples: int) -> SplitOutputs:
@@ -279,21 +269,15 @@ def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
         yield from_json(line)
 
 
-def _withheld(metric: str, line: dict[str, Any]) -> str:
-    """Why a number that an earlier version measured would not be told today, "" where it would."""
-    if (card := _NEEDY.get(metric)) is None or card.least is None:
-        return ""
-    counted = line.get("confusion", {}).get(card.least[0])
-    return "" if counted is None else card.withheld(int(np.sum(counted)))
-
-
 def _result(line: dict[str, Any]) -> Result:
     known = {field.name for field in dataclasses.fields(Result)}
     fields: dict[str, Any] = {name: value for name, value in line.items() if name in known} | {
         "demo": True
     }
+    # what an earlier version measured, and this one would not tell
+    few = catalog.withheld({k: int(np.sum(n)) for k, n in line.get("confusion", {}).items()})
     fields["metrics"] = {
-        name: Measured(None, error=few) if (few := _withheld(name, line)) else Measured(**measured)
+        name: Measured(None, error=few[name]) if name in few else Measured(**measured)
         for name, measured in fields["metrics"].items()
     }
     for name in ("started", "finished"):

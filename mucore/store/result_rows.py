@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from mucore.runs import settings
-from mucore.store.rows import Measured, Model, Result
+from mucore.store.records import Measured, Model, Result
 from mucore.store.schema import from_json, to_json
 
 # Fields of `Result` with a column of the same name and value; the others but `metrics` lie in
@@ -32,6 +32,7 @@ MODEL_RECORD = tuple(
     f.name for f in dataclasses.fields(Model) if f.name not in ("model_key", "weights", "created")
 )
 
+AXES = ("training", "unlearning", "evaluation")  # of seeds
 NOT_A_NUMBER = "The computation gave no number (NaN)."
 
 
@@ -71,31 +72,17 @@ def _earlier(spec: Mapping[str, Any]) -> dict[str, list[str]]:
 def row_of(result: Result) -> dict[str, Any]:
     spec, cost = result.spec, result.cost
     metrics = {name: _checked(measured) for name, measured in result.metrics.items()}
+    each, why = metrics.values(), {k: m.error for k, m in metrics.items() if m.error is not None}
     row = {name: getattr(result, name) for name in _COLUMNS}
     return row | {
-        "dataset": spec.get("dataset", ""),
-        "model": spec.get("model", ""),
+        **{name: spec.get(name, "") for name in ("dataset", "model", "method", "method_preset")},
+        **{f"{axis}_seed": spec.get(f"{axis}_seed", 0) for axis in AXES},
         "scenario": spec.get("scenario"),
-        "method": spec.get("method", ""),
-        "method_preset": spec.get("method_preset", ""),
-        "training_seed": spec.get("training_seed", 0),
-        "unlearning_seed": spec.get("unlearning_seed", 0),
-        "evaluation_seed": spec.get("evaluation_seed", 0),
         "seconds": None if cost.get("seconds") is None else float(cost["seconds"]),
         "steps": None if cost.get("steps") is None else int(cost["steps"]),
         **setting_columns(spec),
         "metric_names": to_json(list(metrics)),
-        "metric_numbers": to_json(
-            [
-                [measured.value for measured in metrics.values()],
-                [measured.gap for measured in metrics.values()],
-                {
-                    name: measured.error
-                    for name, measured in metrics.items()
-                    if measured.error is not None
-                },
-            ]
-        ),
+        "metric_numbers": to_json([[m.value for m in each], [m.gap for m in each], why]),
         "record": to_json({name: getattr(result, name) for name in _RECORD}),
     }
 

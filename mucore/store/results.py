@@ -11,10 +11,10 @@ import sqlalchemy as sa
 
 from mucore.store import schema
 from mucore.store.claims import Claims
+from mucore.store.records import Model, Result
 from mucore.store.result_rows import MODEL_RECORD, metrics_of, model_of, result_of, row_of
-from mucore.store.retry import patient
-from mucore.store.rows import Model, Result
 from mucore.store.schema import from_json
+from mucore.store.transient_errors import patient
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,11 +76,9 @@ class Results(Claims):
         rows = [row_of(result) for result in results]
         if not rows:
             return
-        table, keys = schema.result, [row["key"] for row in rows]
         with self.write("results") as connection:
             self.check_claim(connection)
-            connection.execute(sa.delete(table).where(self.among(table.c.key, keys)))
-            connection.execute(sa.insert(table), rows)
+            self._replace(connection, schema.result.c.key, rows)
 
     def get_result(self, key: str) -> Result | None:
         found = self.results(keys=[key])
@@ -168,10 +166,7 @@ class Results(Claims):
         row["record"] = {name: getattr(model, name) for name in MODEL_RECORD}
         with self.write("results") as connection:
             self.check_claim(connection)
-            connection.execute(
-                sa.delete(schema.model).where(schema.model.c.model_key == model.model_key)
-            )
-            connection.execute(sa.insert(schema.model).values(row))
+            self._replace(connection, schema.model.c.model_key, [row])
 
     @patient
     def get_model(self, model_key: str) -> Model | None:
@@ -198,16 +193,12 @@ class Results(Claims):
             query = query.where(self.among(table.c.key, keys))
         for name in ("dataset", "model", "scenario", "method"):
             if (wanted := filters.get(name)) is not None:
-                query = query.where(
-                    table.c[name] == wanted
-                    if isinstance(wanted, str)
-                    else table.c[name].in_(list(wanted))
-                )
+                names = [wanted] if isinstance(wanted, str) else list(wanted)
+                query = query.where(table.c[name].in_(names))
         if (comparison := filters.get("comparison")) is not None:
             run = schema.comparison_run
-            query = query.where(
-                table.c.key.in_(sa.select(run.c.key).where(run.c.comparison == comparison))
-            )
+            mine = sa.select(run.c.key).where(run.c.comparison == comparison)
+            query = query.where(table.c.key.in_(mine))
         with self.read() as connection:
             return connection.execute(query).all()
 

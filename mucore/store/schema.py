@@ -46,11 +46,7 @@ class Time(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return (
-            value.astimezone(UTC).replace(tzinfo=None)
-            if value is not None and value.tzinfo
-            else value
-        )
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         return None if value is None else value.replace(tzinfo=UTC)
@@ -147,7 +143,9 @@ job = Table(
     *_columns(Text, "error", "waits_for", nullable=True),
     # `job_need` holds the needs once more, for queries
     *_columns(Json, "spec", "needs", "losses"),
-    *_columns(Integer, "priority", "attempts"),
+    *_columns(Integer, "priority"),
+    # of its workers; the name that the first schema gave it
+    Column("attempts", Integer, key="deaths", nullable=False),
     *_columns(Float, "progress"),
     *_columns(Boolean, "cancel_requested"),
     *_columns(Time, "queued"),

@@ -1,7 +1,7 @@
 """Where artifacts lie: a folder, or an object store that several machines reach (fsspec).
 
 A storage holds whole files by name. Names are hashes of contents, so what was read once never
-changes, and a copy on this machine is as good as the file itself.
+changes, and a copy on this machine is as good as the file itself unless it is damaged.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ class Folder:
                 continue
             yield Listed(path.name, facts.st_size, facts.st_mtime)
 
+    def drop_copy(self, name: str) -> bool:
+        """Whether there was a copy that is not the file itself."""
+        return False
+
     def remove(self, name: str) -> None:
         self.local(name).unlink(missing_ok=True)
 
@@ -112,8 +116,13 @@ class Elsewhere:
                 changed = self._asked(partial(self._files.modified, path)).timestamp()
                 yield Listed(name, int(facts["size"]), changed)
 
-    def remove(self, name: str) -> None:
+    def drop_copy(self, name: str) -> bool:
+        copied = self._copies.exists(name)
         self._copies.remove(name)
+        return copied
+
+    def remove(self, name: str) -> None:
+        self.drop_copy(name)
         self._asked(lambda: self._files.rm_file(self._at(name)))
 
     def _fetched(self, name: str) -> bytes:

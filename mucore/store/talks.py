@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 from mucore.errors import BadValue
 from mucore.store import schema
 from mucore.store.database import Database
-from mucore.store.rows import Talk
+from mucore.store.records import Talk
 from mucore.store.schema import now
 
 MOST_VOTES = 500  # on one question: more than a lecture hall, little enough for any disk
@@ -126,12 +126,9 @@ class Talks(Database):
     def votes(self, room: str, question: str) -> dict[str, int]:
         """How many chose what."""
         table = schema.vote
-        query = (
-            sa.select(table.c.choice, sa.func.count())
-            .where(table.c.room == room, table.c.question == question)
-            .group_by(table.c.choice)
-            .order_by(table.c.choice)
-        )
+        here = sa.and_(table.c.room == room, table.c.question == question)
+        query = sa.select(table.c.choice, sa.func.count()).where(here)
+        query = query.group_by(table.c.choice).order_by(table.c.choice)
         with self.read() as connection:
             return {choice: int(count) for choice, count in connection.execute(query)}
 

@@ -25,21 +25,19 @@ from sqlalchemy.engine import Connection
 
 import mucore
 from mucore.store import claims, schema
-from mucore.store.retry import patient
-from mucore.store.rows import Job, Worker
+from mucore.store.records import Job, Worker
 from mucore.store.schema import now
+from mucore.store.transient_errors import patient
 
 # How long a worker may be silent before somebody else may have its job. It beats every two
 # seconds; the rest is for locks, networks and machines that pause.
 GRACE_SECONDS = 60.0
 # How long a heartbeat that has run out must stand still while somebody looks: after a machine
-# slept, or a server was down, all of them are old until their workers have beaten again.
+# slept, a server was down, or a clock was set, forth or back, all of them are old until their
+# workers have beaten again.
 RECHECK_SECONDS = 10.0
-# How far two readings of a process's start may lie apart (the kernel counts in clock ticks since
-# boot).
-_SAME_START_SECONDS = 2.0
 # A job is given up when so many workers in a row have died at it before a new checkpoint.
-MOST_ATTEMPTS = 3
+MOST_DEATHS = 3
 
 
 class Workers(claims.Claims):
@@ -98,7 +96,7 @@ class Workers(claims.Claims):
         Raises `LostJob` if the job is no longer this worker's: stop, and store nothing.
         """
         given = {"progress": progress, "step": step, "losses": losses}
-        given["attempts"] = 0 if checkpoint else None
+        given["deaths"] = 0 if checkpoint else None
         values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         with self.write() as connection:
             row = claims.owned(connection, job_id, worker_id)
@@ -127,7 +125,7 @@ class Workers(claims.Claims):
         are now.
 
         One whose result was written before the worker died is done, one that was asked to end is
-        cancelled. The others go back to queued, or are lost after `MOST_ATTEMPTS` deaths. A
+        cancelled. The others go back to queued, or are lost after `MOST_DEATHS` deaths. A
         read-only store leaves them to the others.
         """
         if self.read_only:
@@ -183,11 +181,9 @@ class Workers(claims.Claims):
         self._registered = None
 
     def _put_worker(self, worker: Worker) -> Worker:
-        table = schema.worker
         with self.write() as connection:
             worker = replace(worker, heartbeat=self.time(connection))
-            connection.execute(sa.delete(table).where(table.c.id == worker.id))
-            connection.execute(sa.insert(table).values(asdict(worker)))
+            self._replace(connection, schema.worker.c.id, [asdict(worker)])
         self._registered = worker
         return worker
 
@@ -199,7 +195,7 @@ class Workers(claims.Claims):
         """
         if heartbeat is None or process_lives(worker_id) is False:
             return True
-        if (now - heartbeat).total_seconds() < GRACE_SECONDS:
+        if abs((now - heartbeat).total_seconds()) < GRACE_SECONDS:
             return False
         moment = time.monotonic()
         return moment - self._stale.setdefault((holder, heartbeat), moment) >= RECHECK_SECONDS
@@ -213,36 +209,39 @@ def _without_worker(connection: Connection, row: Any) -> dict[str, Any]:
         return claims.done()
     if row.cancel_requested:
         return claims.cancelled()
-    attempts = row.attempts + 1
-    if attempts < MOST_ATTEMPTS:
-        return claims.requeued() | {"attempts": attempts}
+    deaths = row.deaths + 1
+    if deaths < MOST_DEATHS:
+        return claims.requeued() | {"deaths": deaths}
     return {
-        "attempts": attempts,
+        "deaths": deaths,
         "state": "lost",
         "finished": now(),
-        "error": f"The worker died {attempts} times while it ran this job, the last time in "
+        "error": f"The worker died {deaths} times while it ran this job, the last time in "
         f"“{row.step}”. Its log may say why; too little memory is the most frequent cause.",
     }
 
 
-def process_id() -> str:
-    """The id that this process takes jobs under; `process_lives` knows from it whether it still
-    lives.
+def process_id(pid: int | None = None) -> str:
+    """The id that a process, None being this one, takes jobs under; `process_lives` knows from it
+    whether it still lives.
     """
-    return f"{host()}-{os.getpid()}-{psutil.Process().create_time():.2f}"
+    process = psutil.Process(pid)
+    # the hash is of number and start, which psutil reads off no clock that can be set
+    return f"{host()}-{process.pid}-{hash(process)}"
 
 
 @functools.cache
 def host() -> str:
     """The name of this machine, made unique by its boot and process-number space: two containers
-    may share a host name.
+    may share a host name. Eight digits: with six, as earlier versions have it, an id holds a time
+    of the clock, so that their workers here count as another machine's.
     """
     # Linux only
     boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
     identity = boot.read_text() if boot.exists() else ""
     if namespace.exists():
         identity += str(namespace.stat().st_ino)
-    return f"{socket.gethostname()}.{hashlib.sha256(identity.encode()).hexdigest()[:6]}"
+    return f"{socket.gethostname()}.{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
 def process_lives(worker_id: str) -> bool | None:
@@ -252,13 +251,9 @@ def process_lives(worker_id: str) -> bool | None:
     where, _, rest = worker_id.partition(f"{host()}-")
     if where or not rest:
         return None
-    pid, _, created = rest.partition("-")
+    pid = int(rest.partition("-")[0])
     try:
-        process = psutil.Process(int(pid))
-        return (
-            process.status() != psutil.STATUS_ZOMBIE
-            and abs(process.create_time() - float(created)) < _SAME_START_SECONDS
-        )
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE and process_id(pid) == worker_id
     except psutil.NoSuchProcess:
         return False
     except psutil.AccessDenied:  # somebody else's process, but it exists

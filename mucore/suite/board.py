@@ -18,7 +18,7 @@ from mucore.errors import BadFile
 from mucore.runs import REFERENCES
 from mucore.statistics.significance import Interval, Ranking, average_ranks, t_interval
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.suite.description import Suite, Task, check
 from mucore.suite.lines import methods_of, runs_of
 from mucore.suite.pack import Pack, TunedSetting, pack_of, place_of

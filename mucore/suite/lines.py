@@ -16,12 +16,12 @@ from typing import Any, Literal
 from mucore import catalog
 from mucore.catalog import tuning
 from mucore.errors import BadValue, MucoreError
+from mucore.runner.extra_workers import check_jobs
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
-from mucore.runner.helpers import check_jobs
 from mucore.runner.plan import Plan, plan_specs
 from mucore.runs import REFERENCES, RunSpec
 from mucore.store import Store
-from mucore.store.rows import ENDED_WITHOUT_RESULT
+from mucore.store.records import ENDED_WITHOUT_RESULT
 from mucore.suite.description import Suite, Task, check
 from mucore.suite.description import division as known_division
 
@@ -130,7 +130,7 @@ def keys(runs: Iterable[TaskRuns]) -> set[str]:
 
 def failures(store: Store, runs: Sequence[TaskRuns]) -> dict[str, str]:
     """Why runs have no result, by key, as their last job says."""
-    jobs = store.jobs(keys=keys(runs), limit=1_000_000)
+    jobs = store.jobs(keys=keys(runs), limit=None)
     return {
         job.key: job.error or f"Its run was {job.state}."
         for job in sorted(jobs, key=lambda job: job.id)

@@ -25,10 +25,10 @@ from mucore import catalog
 from mucore.errors import BadFile, BadValue, UnknownName, said
 from mucore.files import whole_file
 from mucore.outputs import Outputs
-from mucore.runs import REFERENCES, RunSpec
+from mucore.runs import REFERENCES, RunSpec, stored_spec
 from mucore.store import Store, open_pack, open_store, pack_provenance, write_pack
 from mucore.store.pack import ARTIFACTS
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.suite.description import Suite, division, same_suite
 from mucore.suite.lines import Missing, TaskRuns, check_result, failures, not_there
 
@@ -264,8 +264,8 @@ def opened(path: Path) -> Generator[Pack]:
 
 def _spec(result: Result) -> RunSpec:
     try:
-        return RunSpec.model_validate(dict(result.spec))
-    except (TypeError, ValidationError) as error:
+        return stored_spec(result.spec)
+    except BadValue as error:
         raise BadFile(f"The pack's run {said(result.key)} cannot be read: {error}") from None
 
 

@@ -22,7 +22,7 @@ from mucore.metrics import MACHINE_DEPENDENT
 from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.store import open_store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.suite.description import check
 from mucore.suite.lines import check_result, one_thread
 from mucore.suite.pack import Pack

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from mucore.statistics.significance import half_band
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.verdicts import Spread, rules_of
 from mucore.verdicts.rules import FEWEST
 

@@ -27,7 +27,7 @@ from mucore.outputs import Outputs, confusion
 from mucore.runner.grid import MethodChoice, expand
 from mucore.runs import REFERENCES, RunSpec
 from mucore.scenarios import select
-from mucore.store.rows import Measured, Result
+from mucore.store.records import Measured, Result
 from mucore.suite.lines import grid_of
 from mucore.suite.pack import Pack, place_of
 

@@ -12,7 +12,7 @@ from mucore import shipped
 from mucore.runs import RunSpec
 from mucore.store import Store, open_store
 from mucore.store.pack import open_pack
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 _SEEDS_APART = 1000  # no run of the demo has such a training seed
 

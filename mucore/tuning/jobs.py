@@ -18,7 +18,7 @@ from mucore.runner import job_process
 from mucore.runner.grid import Grid, parse_grid
 from mucore.runner.heartbeat import Heartbeat
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 from mucore.tuning.plan import FOLDER, Wish, left, revision_of, wish_of
 from mucore.tuning.study import Folder
 

@@ -28,7 +28,7 @@ from mucore.runner.forget_set import ForgetSet
 from mucore.runner.session import Session
 from mucore.runner.training_records import training_records
 from mucore.runs import RunSpec
-from mucore.store.retry import awaited
+from mucore.store.transient_errors import awaited
 from mucore.tuning import objective
 from mucore.tuning.objective import Limit, short
 from mucore.tuning.space import Space, work

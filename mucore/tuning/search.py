@@ -25,7 +25,7 @@ from mucore.errors import Cancelled, MucoreError, StoreError
 from mucore.runner.session import Session
 from mucore.runner.training_records import threads
 from mucore.store import Store
-from mucore.store.retry import awaited, waiting
+from mucore.store.transient_errors import awaited, waiting
 from mucore.tuning import objective
 from mucore.tuning.judge import Judge
 from mucore.tuning.plan import OPEN, SLACK, Wish, revision_of

@@ -25,7 +25,7 @@ from mucore.catalog import tuning
 from mucore.catalog.tuning import Tuned
 from mucore.errors import LONGEST_PATH, BadFile, said
 from mucore.files import write
-from mucore.store.retry import patient
+from mucore.store.transient_errors import patient
 from mucore.tuning.objective import REVISION, WORST, Limit, Numbers, limits, score
 from mucore.tuning.task import Task
 

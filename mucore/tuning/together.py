@@ -18,8 +18,8 @@ from mucore import signals
 from mucore.catalog import tuning
 from mucore.errors import Cancelled, MucoreError
 from mucore.processes import end_all, own_group
+from mucore.runner.extra_workers import check_jobs
 from mucore.runner.grid import Grid, parse_grid
-from mucore.runner.helpers import check_jobs
 from mucore.store import Store, open_store
 from mucore.tuning.plan import Wish, check_means, studies_of, wish_of
 from mucore.tuning.report import record

@@ -20,18 +20,20 @@ MOST_BYTES = 4 << 30  # a file is held in memory while it is copied; ViT-B takes
 _OLD_TORCH = bytes.fromhex("80028a0a6cfc9c46f9206aa850192e")  # files before torch 1.6
 
 
-def file_hash(text: str, *, what: str) -> str:
+def file_hash(file: str | os.PathLike[str] | None, *, what: str) -> str:
     """SHA-256 of the content of a file: 64 hexadecimal digits, which are also accepted in the place
-    of a path.
+    of a path; "" for none.
 
     `what` opens the sentence of the `BadFile` that is raised where there is no file, where it
     cannot be read, or where its size or first bytes say that it holds no weights: no other file is
     read. Raises `ReadOnly`.
     """
+    if not (text := os.fspath(file or "").strip()):
+        return ""
     doors.check()
-    path = paths.path(text.strip(), what=what)
+    path = paths.path(text, what=what)
     if is_hash(text) and not os.path.exists(path):
-        return text.strip()
+        return text
     try:
         facts = path.stat()
         if os.path.isfile(path) and facts.st_size <= MOST_BYTES and _is_known(path):

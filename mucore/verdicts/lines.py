@@ -20,9 +20,9 @@ import numpy as np
 from mucore import catalog
 from mucore.catalog.scenarios import PERSONS
 from mucore.metrics.sanity import blind_attacks, is_collapsed
+from mucore.store.records import Result
 from mucore.store.result_rows import parameters_column, setting_columns
 from mucore.store.results import Filters
-from mucore.store.rows import Result
 from mucore.verdicts.rules import BESIDE, BLINDABLE, PROBE, Line, Rules, Spread, Verdict, verdict
 from mucore.verdicts.rules import nearest as nearest_of
 

@@ -24,7 +24,7 @@ from mucore.runner.grid import Grid, parse_grid
 from mucore.runner.plan import launch, make_plan
 from mucore.runner.worker import work
 from mucore.store import Store, open_store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 PASSWORD = "sesame-open"

@@ -30,7 +30,7 @@ def test_it_answers_while_a_run_computes_and_hands_the_run_back(store):
     assert (report.state, report.worker, report.pid) == ("working", job.worker, os.getpid())
     assert member.end()
     assert member.report().state == "ended" and store.workers() == []
-    assert store.job(job.id).state == "queued" and store.job(job.id).attempts == 0
+    assert store.job(job.id).state == "queued" and store.job(job.id).deaths == 0
 
 
 def test_trouble_is_told_and_tried_again(store, tmp_path):

@@ -17,7 +17,7 @@ from mucore import datasets, models
 from mucore.cli.commands import main
 from mucore.errors import BadFile, BadValue
 from mucore.store import open_store, write_pack
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 COMMON: dict[str, Any] = {
     "dataset": "digits",

@@ -13,7 +13,7 @@ from mucore.metrics import measure
 from mucore.metrics.accuracy import attack_success
 from mucore.metrics.sanity import flags
 from mucore.outputs import Outputs, SplitOutputs
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 # Ten triggered images of three classes. Class 0 (four): three taken for 0. Class 1 (four): one.
 # Class 2 (two): both.

@@ -13,7 +13,7 @@ from mucore import catalog, metrics
 from mucore.catalog.cards import WITHHELD
 from mucore.metrics import measure
 from mucore.outputs import Outputs
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 ATTACKS = ("correctness", "confidence", "entropy", "m_entropy", "prob")
 SUFFIXES = ("", "_attack_accuracy", "_auc", "_tpr_1", "_forgotten_classes")

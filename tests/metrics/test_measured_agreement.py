@@ -14,7 +14,7 @@ from facts import numbers
 from mucore.metrics import measure
 from mucore.metrics.inputs import GradientNorms
 from mucore.outputs import Outputs
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 CKAS = [
     f"cka_{model}_{split}"

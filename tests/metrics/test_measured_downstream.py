@@ -10,7 +10,7 @@ from builders import literal_unbiased, value
 
 from mucore.metrics import measure
 from mucore.outputs import Outputs
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 
 def with_downstream(outputs: Outputs, wrong: dict[str, int], turn: float = 1.0) -> Outputs:

@@ -9,7 +9,7 @@ import numpy as np
 from mucore.metrics import measure
 from mucore.metrics.sanity import blind_attacks, cautions, flags
 from mucore.outputs import Outputs
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 HEALTHY = {
     "ra": Measured(0.9),

@@ -138,4 +138,4 @@ def test_a_process_that_was_killed_leaves_it_to_the_next(store, parameters):
     assert state.state == "running" and store.job(job.id).state == "queued"
     analyses.start(store, "neighbours", parameters)
     assert ended(store, job.key).state == "absent"
-    assert (store.job(job.id).state, store.job(job.id).attempts) == ("done", 1)
+    assert (store.job(job.id).state, store.job(job.id).deaths) == ("done", 1)

@@ -24,7 +24,7 @@ from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.session import Session
 from mucore.runs import RunSpec, make_recipe, make_spec
 from mucore.store import Store, open_store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.userfiles import datasets as userdata
 
 RECIPE = {"epochs": 8, "batch_size": 32}

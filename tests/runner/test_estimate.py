@@ -15,7 +15,7 @@ from mucore.runner.estimate import WAKING, Expected, time_left
 from mucore.runner.estimate.past_runs import Forecast
 from mucore.runner.estimate.time_left import schedule
 from mucore.runs import Recipe, RunSpec
-from mucore.store.rows import Job, Result
+from mucore.store.records import Job, Result
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 ORIGINAL, RETRAIN = make_spec_row(scenario=None), make_spec_row(method="retrain")
@@ -49,7 +49,7 @@ def job(
         "progress": 0.0,
         "step": "",
         "losses": (),
-        "attempts": 0,
+        "deaths": 0,
         "cancel_requested": False,
         "worker": None,
         "error": None,

@@ -18,7 +18,7 @@ from mucore.runner.execute import execute
 from mucore.runner.session import Session
 from mucore.runs import make_recipe, make_spec
 from mucore.store import open_store
-from mucore.store.retry import FILES, awaited
+from mucore.store.transient_errors import FILES, awaited
 
 
 def value(result, metric) -> float:

@@ -18,7 +18,7 @@ from launching import essence, launched
 from waiting import wait_for
 
 from mucore.store import Store, open_store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -47,7 +47,7 @@ def test_a_run_whose_worker_is_killed_three_times_is_lost_and_goes_on_when_retri
             worker.kill()
             worker.wait()
             store.reap()
-        assert (store.job(first.id).state, store.job(first.id).attempts) == ("lost", 3)
+        assert (store.job(first.id).state, store.job(first.id).deaths) == ("lost", 3)
         assert {job.state for job in store.jobs()[1:]} == {"failed"}
         store.retry(store.jobs()[-1].id)
         assert command(tmp_path, "worker --device cpu --idle-exit 0.5").wait(LONG) == 0
@@ -89,7 +89,7 @@ def test_what_is_told_to_end_ends_within_ten_seconds(line, code, state, tmp_path
         running(store, lambda job: job.progress > 0)
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == code and store.workers() == []
-        assert {(job.state, job.attempts) for job in store.jobs()} == {(state, 0)}
+        assert {(job.state, job.deaths) for job in store.jobs()} == {(state, 0)}
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs a file system of its own")

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from builders import make_result
 from painted import npz
 
@@ -12,6 +13,7 @@ from mucore.errors import BadFile, BadValue, UnknownName
 from mucore.runner.estimate import WAKING
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice, expand
 from mucore.runner.plan import call_off, launch, make_plan
+from mucore.store import schema
 
 
 def grid(**changes):
@@ -170,6 +172,20 @@ def test_what_another_comparison_asks_or_waits_for_goes_on(store):
     states = {(job.label.split()[0], job.spec["training_seed"]): job.state for job in store.jobs()}
     assert {states["train", 0], states["ssd", 0], states["finetune", 1]} == {"queued"}
     assert {states["finetune", 0], states["finetune", 2], states["train", 2]} == {"cancelled"}
+
+
+@pytest.mark.parametrize("change", [{"a_field_of_later": 1}, {"method": "of_later"}])
+def test_a_job_of_a_later_version_does_not_stop_a_plan(store, change):
+    plan = make_plan(grid(scenarios=[ScenarioChoice(id="one_class")], training_seeds=[0]), store)
+    launch(plan, store, name="of later")
+    job = schema.job
+    with store.write() as connection:
+        changed = (
+            sa.update(job).where(job.c.id == 1).values(spec=plan.specs[0].model_dump() | change)
+        )
+        connection.execute(changed)
+    again = make_plan(grid(), store)
+    assert (again.ahead, len(again.to_run)) == (0, len(again.specs)) and again.time > 0
 
 
 def test_planning_needs_no_torch(tmp_path):

@@ -19,7 +19,7 @@ from mucore.engine.data import Samples, on_device
 from mucore.engine.run import NO_CALLBACKS
 from mucore.errors import BadFile, BadValue
 from mucore.forget_sets.identity import to_rows
-from mucore.runner.checkpoint_pixels import recognised
+from mucore.models.checkpoint_pixels import recognised
 from mucore.runner.execute import _forgetting, model_of
 from mucore.runner.grid import MethodChoice, expand
 from mucore.runner.plan import make_plan

@@ -10,7 +10,7 @@ from launching import digits as spec
 from mucore.cli import main
 from mucore.runner.execute import execute
 from mucore.runner.remeasure import remeasure
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 NEW = {
     "cka_retrain_forget",
@@ -42,6 +42,8 @@ def test_an_old_store_ends_up_as_a_new_one(session, aged):
     results = session.store.results()[::-1]
     assert remeasure(results, session, on_done=lambda done, of: seen.append((done, of))) == []
     assert seen[-1] == (len(results), len(results))
+    later = replace(results[0], spec={**results[0].spec, "a_field_of_later": 1})
+    assert [said.count("a_field_of_later") for said in remeasure([later], session)] == [1]
     for key, fresh in aged.items():
         again = session.store.get_result(key)
         assert {k: v.value for k, v in again.metrics.items()} == {

@@ -22,7 +22,7 @@ from mucore.runner.plan import launch, make_plan
 from mucore.runner.spawn import start_worker
 from mucore.runner.worker import work
 from mucore.store import Store, claims, database, open_store, workers
-from mucore.store.retry import DISK, LOCK
+from mucore.store.transient_errors import DISK, LOCK
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
@@ -69,7 +69,7 @@ def worker_thread(store: Store, made):
 def all_done(store: Store, made) -> None:
     jobs = store.jobs()
     assert {job.state for job in jobs} == {"done"}, [(job.label, job.error) for job in jobs]
-    assert len(jobs) == len(made.keys) and {job.attempts for job in jobs} == {0}
+    assert len(jobs) == len(made.keys) and {job.deaths for job in jobs} == {0}
     assert store.known(made.keys) == set(made.keys)
     assert store.workers() == []
 
@@ -107,7 +107,7 @@ def test_a_full_disk_fails_no_run_and_is_told(store, monkeypatch):
     full.set()
     with worker_thread(store, made):
         waiting = wait_for(lambda: next((job for job in store.jobs() if job.waits_for), None))
-        assert (waiting.state, waiting.waits_for, waiting.attempts) == ("queued", DISK, 0)
+        assert (waiting.state, waiting.waits_for, waiting.deaths) == ("queued", DISK, 0)
         assert waiting.not_before is not None
         full.clear()
     all_done(store, made)

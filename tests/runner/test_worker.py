@@ -56,7 +56,7 @@ def test_a_worker_in_a_thread_leaves_signals_alone_and_hands_its_job_back(store)
     thread.join(timeout=60)
     assert not thread.is_alive() and store.workers() == []
     assert {job.state for job in store.jobs()} == {"queued"}
-    assert {job.attempts for job in store.jobs()} == {0}
+    assert {job.deaths for job in store.jobs()} == {0}
 
 
 def test_a_failed_reference_fails_what_needs_it_with_the_reason(store):

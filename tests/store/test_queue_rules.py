@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 
+import psutil
 import pytest
 import sqlalchemy as sa
 from builders import make_model, make_result, make_spec_row
@@ -14,8 +15,8 @@ from builders import make_model, make_result, make_spec_row
 from mucore.store import LostJob, Store, open_store, workers
 from mucore.store import schema as tables
 from mucore.store.claims import RETRY_SECONDS
-from mucore.store.rows import Job
-from mucore.store.workers import GRACE_SECONDS, MOST_ATTEMPTS, process_id
+from mucore.store.records import Job
+from mucore.store.workers import GRACE_SECONDS, MOST_DEATHS, process_id, process_lives
 
 SPEC = make_spec_row()
 ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
@@ -65,24 +66,30 @@ def test_a_heartbeat_that_has_run_out_costs_the_job(store: Store, worker: str) -
     store.beat(job.id, worker)
     assert store.reap() == []
     beaten(store, job.id, GRACE_SECONDS + 5)
-    assert [(each.id, each.state, each.attempts) for each in store.reap()] == [
-        (job.id, "queued", 1)
-    ]
+    assert [(each.id, each.state, each.deaths) for each in store.reap()] == [(job.id, "queued", 1)]
 
 
-def test_an_old_heartbeat_is_looked_at_twice(store: Store, monkeypatch) -> None:
-    """After a machine slept, or a server was down, all are old until their workers beat again."""
+@pytest.mark.parametrize("seconds", [3600, -3600])
+def test_an_old_heartbeat_is_looked_at_twice(store: Store, monkeypatch, seconds: int) -> None:
+    """After a machine slept, a server was down or its clock was set, all are until they beat."""
     monkeypatch.setattr(workers, "RECHECK_SECONDS", 10.0)
     now = [100.0]
     monkeypatch.setattr(workers.time, "monotonic", lambda: now[0])
     (job,) = store.enqueue([ORIGINAL])
     claimed(store, ELSEWHERE)
-    beaten(store, job.id, 3600)
+    beaten(store, job.id, seconds)
     assert store.reap() == []
     now[0] += 9.0
     assert store.reap() == []
     now[0] += 1.0
     assert [each.id for each in store.reap()] == [job.id]
+
+
+def test_a_clock_that_is_set_kills_no_worker(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, began = store.register_worker("cpu", 1).id, psutil.Process.create_time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: began(process) + 3600)
+    assert [process_lives(each) for each in (worker, f"{worker}0")] == [True, False]
+    assert [each.id for each in store.workers()] == [worker]
 
 
 # -- what a late worker may still do
@@ -133,20 +140,20 @@ def test_only_the_thread_and_the_store_that_work_for_a_job_are_held_to_it(
 
 def test_a_job_is_lost_after_three_deaths_without_a_new_checkpoint(store: Store) -> None:
     job, retrain = store.enqueue([ORIGINAL, RETRAIN])
-    for number in range(3 * MOST_ATTEMPTS):
+    for number in range(3 * MOST_DEATHS):
         found = die(store, job, checkpoint=True)
-        assert (found.state, found.attempts) == ("queued", 1), number
-    assert [die(store, job).attempts for _ in range(MOST_ATTEMPTS - 2)] == [2]
+        assert (found.state, found.deaths) == ("queued", 1), number
+    assert [die(store, job).deaths for _ in range(MOST_DEATHS - 2)] == [2]
     lost = die(store, job)
-    assert (lost.state, lost.attempts) == ("lost", MOST_ATTEMPTS) and lost.error is not None
+    assert (lost.state, lost.deaths) == ("lost", MOST_DEATHS) and lost.error is not None
     assert "died 3 times" in lost.error and "measuring" in lost.error
     assert store.job(retrain.id).state == "failed"
-    assert store.retry(job.id).attempts == 0
+    assert store.retry(job.id).deaths == 0
 
 
 def test_a_job_whose_result_is_stored_is_done_however_often_it_died(store: Store) -> None:
     (job,) = store.enqueue([ORIGINAL])
-    change(store, job.id, attempts=MOST_ATTEMPTS)
+    change(store, job.id, deaths=MOST_DEATHS)
     store.claim(ELSEWHERE)
     store.put_result(make_result(ORIGINAL))
     beaten(store, job.id, GRACE_SECONDS + 1)
@@ -161,7 +168,7 @@ def test_a_released_job_waits_and_others_go_first(store: Store) -> None:
     assert claimed(store, "w").id == job.id
     store.release(job.id, waits_for="free space on the disk", worker_id="w")
     waiting = store.job(job.id)
-    assert (waiting.state, waiting.attempts) == ("queued", 0)
+    assert (waiting.state, waiting.deaths) == ("queued", 0)
     assert waiting.waits_for == "free space on the disk" and waiting.not_before is not None
     assert claimed(store, "w").id == other.id and store.claim("w") is None
     change(store, job.id, not_before=waiting.not_before - timedelta(seconds=RETRY_SECONDS + 1))

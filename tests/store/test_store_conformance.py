@@ -30,7 +30,7 @@ from mucore import titles
 from mucore.engine import run
 from mucore.errors import BadValue, ReadOnly, StoreError, UnknownName
 from mucore.runner.spawn import start_process
-from mucore.store import LostJob, Measured, Store, open_store, rows
+from mucore.store import LostJob, Measured, Store, open_store, records
 from mucore.store import schema as tables
 from mucore.store.result_rows import NOT_A_NUMBER
 from mucore.store.results import SUMMARY
@@ -43,7 +43,7 @@ ORIGINAL, RETRAIN = SPEC.original(), SPEC.retrained()
 
 def _state(store: Store, job_id: int) -> tuple[str, int]:
     job = store.job(job_id)
-    return job.state, job.attempts
+    return job.state, job.deaths
 
 
 def _age(store: Store, job_id: int, seconds: float) -> None:
@@ -238,8 +238,8 @@ def test_a_row_with_a_spec_of_another_version_is_still_listed(store: Store) -> N
     assert store.summaries()["method"].tolist() == ["gone"]
 
 
-@pytest.mark.parametrize("status", get_args(rows.Status))
-def test_every_status_is_kept_with_its_reason(store: Store, status: rows.Status) -> None:
+@pytest.mark.parametrize("status", get_args(records.Status))
+def test_every_status_is_kept_with_its_reason(store: Store, status: records.Status) -> None:
     store.put_result(make_result(SPEC, status=status, stop_reason="why"))
     (found,) = store.results()
     assert (found.status, found.stop_reason) == (status, "why")
@@ -247,7 +247,7 @@ def test_every_status_is_kept_with_its_reason(store: Store, status: rows.Status)
 
 
 def test_a_run_can_end_in_every_status_that_the_store_knows() -> None:
-    assert set(get_args(run.Status)) == set(get_args(rows.Status))
+    assert set(get_args(run.Status)) == set(get_args(records.Status))
 
 
 def test_models(store: Store) -> None:
@@ -371,11 +371,8 @@ def test_a_key_has_one_active_job(store: Store) -> None:
     assert len(first) == 1 and [job.id for job in again] == [again[0].id, first[0].id]
     assert again[0].priority > first[0].priority
     with pytest.raises(StoreError), store.write() as connection:
-        row = dict(
-            connection.execute(sa.select(tables.job).where(tables.job.c.id == first[0].id))
-            .mappings()
-            .one()
-        )
+        query = sa.select(tables.job).where(tables.job.c.id == first[0].id)
+        row = dict(zip(tables.job.c.keys(), connection.execute(query).one(), strict=True))
         connection.execute(sa.insert(tables.job).values(row | {"id": 1000}))
 
 
@@ -468,16 +465,16 @@ def test_jobs_of_a_comparison_include_those_another_one_queued(store: Store) -> 
 def test_cancelling(store: Store) -> None:
     original, retrain = store.enqueue([ORIGINAL, RETRAIN])
     other = store.enqueue([make_spec_row(training_seed=9).original()])[0]
-    assert store.cancel(other.id).state == "cancelled"
+    assert store.cancel(other.id)[0].state == "cancelled"
     store.claim("w")
-    flagged = store.cancel(original.id)
+    (flagged,) = store.cancel(original.id)
     assert flagged.state == "running" and flagged.cancel_requested
     # at once: it might begin if the original ended before its next step
     assert store.job(retrain.id).state == "cancelled"
     assert store.beat(original.id, "w", progress=0.2) is True
     store.finish_job(original.id, "cancelled", worker_id="w")
     assert store.job(original.id).state == "cancelled"
-    assert store.cancel(original.id).state == "cancelled"  # nothing left to do
+    assert store.cancel(original.id)[0].state == "cancelled"  # nothing left to do
     with pytest.raises(UnknownName, match="no job named '77'"):
         store.cancel(77)
 
@@ -512,7 +509,7 @@ def test_dependents_names_what_a_cancelled_job_takes_along(store: Store) -> None
         store.dependents([method.id]) == []
         and store.dependents([original.id, retrain.id, method.id]) == []
     )
-    assert store.cancel(retrain.id).state == "cancelled"
+    assert store.cancel(retrain.id)[0].state == "cancelled"
     assert store.job(method.id).state == "cancelled" and store.job(original.id).state == "queued"
     assert (
         titles.run(RETRAIN.model_dump()) in (store.job(method.id).error or "")
@@ -538,7 +535,7 @@ def test_release_keeps_the_place_in_the_queue(store: Store) -> None:
     store.beat(first.id, "w", progress=0.4, step="epoch 1")
     store.release(first.id, worker_id="w")
     released = store.job(first.id)
-    assert (released.state, released.worker, released.progress, released.attempts) == (
+    assert (released.state, released.worker, released.progress, released.deaths) == (
         "queued",
         None,
         0.0,
@@ -667,9 +664,9 @@ def test_dead_workers_are_removed(store: Store) -> None:
     worker = store.register_worker("cpu", 1)
     gone = [
         # the number was reused
-        dataclasses.replace(worker, id=f"{host()}-{worker.pid}-{worker.pid_created - 100:.2f}"),
+        dataclasses.replace(worker, id=f"{worker.id}0"),
         # above the highest process number
-        dataclasses.replace(worker, id=f"{host()}-4194305-1.00"),
+        dataclasses.replace(worker, id=f"{host()}-4194305-1"),
         dataclasses.replace(worker, id="elsewhere-1-1.00"),
     ]
     remote = dataclasses.replace(worker, id="elsewhere-2-1.00")

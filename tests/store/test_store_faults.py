@@ -14,8 +14,8 @@ from sqlalchemy import event
 from mucore.errors import BadValue, StoreError
 from mucore.store import Store, default_home, open_store
 from mucore.store import schema as tables
-from mucore.store.retry import LOCK, patient, waiting
 from mucore.store.schema import OLDEST, SCHEMA, store_info
+from mucore.store.transient_errors import LOCK, patient, waiting
 
 
 def test_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_killed_worker_is_found_and_its_job_goes_back(
             # Its parent, this test, has not asked for its fate yet: a zombie counts as dead.
             os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOWAIT)
             (found,) = store.reap()
-            assert (found.id, found.state, found.attempts) == (queued.id, "queued", 1)
+            assert (found.id, found.state, found.deaths) == (queued.id, "queued", 1)
             assert store.workers() == []
         taken = store.claim("somebody else")
         assert taken is not None and taken.id == queued.id

@@ -12,7 +12,8 @@ from mucore import catalog
 from mucore import methods as core
 from mucore.catalog import plugins
 from mucore.errors import BadFile, BadValue, MucoreError, ReadOnly
-from mucore.runner import child, contract_check
+from mucore.runner import child
+from mucore.testing import contract_check
 from mucore.userfiles import doors, methods
 
 

@@ -12,7 +12,7 @@ from builders import make_result
 
 from mucore.export import records, tables
 from mucore.store import open_store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.verdicts import judge, judge_runs, judge_stored, looked_at, rules_of, run_of
 
 SEEDS = (0, 1, 2)

@@ -16,7 +16,7 @@ from dashboard.widgets import clicks, figures, messages
 from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 from mucore.statistics import SETTING
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 
 def show(chosen: Chosen) -> None:

@@ -26,8 +26,8 @@ from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
 from mucore import catalog
-from mucore.runs import RunSpec
-from mucore.store.rows import Result
+from mucore.runs import stored_spec
+from mucore.store.records import Result
 
 SECONDS = 40.0  # that a replay takes beside the run itself: a map of all frames, mostly
 
@@ -135,7 +135,7 @@ def why_not(result: Result) -> str:
     if source.demo:
         again = "Runs that are launched here keep their weights, and a button here replays them."
         return f"The demo came without the weights that a replay starts from. {again}"
-    model = source.store.get_model(RunSpec.model_validate(result.spec).original().model_key)
+    model = source.store.get_model(stored_spec(result.spec).original().model_key)
     if model is None or model.weights is None or not source.store.artifacts.exists(model.weights):
         again = (
             "Launch it with another training seed: its weights are kept then, and a button "

@@ -17,7 +17,7 @@ from dashboard.widgets import figures
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.pictures import enlarged
 from mucore.errors import MucoreError
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 # pixels: small images are enlarged to this by whole pixels, so that a browser does not blur them
 SIDE = 96

@@ -19,7 +19,7 @@ from dashboard.widgets.links import anew
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.outputs import Outputs
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.verdicts import Judged
 
 

@@ -13,14 +13,14 @@ from dashboard.frames.draw.reading import Album, Network
 from mucore import catalog
 from mucore.errors import BadValue
 from mucore.forget_sets import identity
-from mucore.runs import RunSpec
+from mucore.runs import stored_spec
 
 LOADING = "Loading the networks: a few seconds, once"
 
 
 def album(spec: dict[str, Any]) -> Album:
     """The images of a run's data set. Raises a `MucoreError` where they are not on this machine."""
-    asked = RunSpec.model_validate(spec)
+    asked = stored_spec(spec)
     return _album(asked.dataset, tuple(sorted(asked.recipe.cut().items())))
 
 

@@ -17,8 +17,9 @@ from dashboard.widgets import header, messages
 from dashboard.widgets.code_editor import editor
 from dashboard.widgets.markdown import escape
 from mucore.errors import BadFile, MucoreError
-from mucore.runner import child, contract_check
-from mucore.store.rows import ACTIVE
+from mucore.runner import child
+from mucore.store.records import ACTIVE
+from mucore.testing import contract_check
 from mucore.userfiles import methods
 
 # ticked at first: quick ones, each of another family

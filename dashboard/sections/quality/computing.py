@@ -11,9 +11,9 @@ from dashboard.sections.quality import example
 from dashboard.text import labels, units
 from dashboard.widgets import course, guests, messages
 from dashboard.widgets.markdown import escape
+from mucore import quality
 from mucore.errors import MucoreError
-from mucore.runner import quality
-from mucore.runner.quality import Finding, Lineup, find, forget_confidences
+from mucore.quality import Finding, Lineup, find, forget_confidences
 from mucore.store import Store
 
 

@@ -16,7 +16,7 @@ from dashboard.frames.quality import Found, Scored
 from dashboard.sections.quality import computing
 from dashboard.widgets import figures
 from mucore.metrics.forgetting_quality import BIN, Rule, best_rule
-from mucore.runner.quality import Finding
+from mucore.quality import Finding
 
 BINS: Final = 24
 EPSILON: Final = "ε of a sample, nats: 0 is ideal"

@@ -13,15 +13,17 @@ from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def act(store: Store, action: str, jobs: Sequence[Job]) -> None:
     """Cancel or retry; callbacks run before the page is drawn, so the page shows the outcome."""
     with messages.kept("queue_problem"):
-        for job in jobs:
-            (store.cancel if action == "cancel" else store.retry)(job.id)
-        if action == "retry":
+        if action == "cancel":
+            store.cancel(*(job.id for job in jobs))
+        else:
+            for job in jobs:
+                store.retry(job.id)
             queue_data.start_workers()
     state.set_ticket("queue_asks", None)
 

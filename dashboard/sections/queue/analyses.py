@@ -13,7 +13,7 @@ from dashboard.frames import queue as queue_frames
 from dashboard.widgets.markdown import escape
 from mucore.errors import MucoreError
 from mucore.runner import job_process
-from mucore.store.rows import Job, JobKind
+from mucore.store.records import Job, JobKind
 
 LISTED = 20
 

@@ -8,7 +8,7 @@ from dashboard import access, data, state
 from dashboard.text.tags import tags_in
 from dashboard.widgets import messages
 from dashboard.widgets.markdown import escape
-from mucore.store.rows import Comparison
+from mucore.store.records import Comparison
 
 NOTE_HELP = "Words that begin with # are tags: “#talk” puts this comparison under talk."
 

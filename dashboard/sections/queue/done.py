@@ -13,7 +13,7 @@ from dashboard.sections.queue import shared
 from dashboard.text import units
 from dashboard.widgets import clicks
 from mucore import titles
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def show(jobs: Sequence[Job], now: datetime) -> None:

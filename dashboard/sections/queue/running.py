@@ -16,7 +16,7 @@ from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.runner.estimate import about
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def show(store: Store, job: Job, left: float | None, now: datetime) -> None:
@@ -48,8 +48,8 @@ def show(store: Store, job: Job, left: float | None, now: datetime) -> None:
                 job.step or "starting",
                 f"running for {units.duration(queue_frames.job_seconds(job, now))}",
             ]
-            if job.attempts:
-                facts.append(f"attempt {job.attempts + 1}, since the worker of the last one died")
+            if job.deaths:
+                facts.append(f"workers that died at it: {job.deaths}")
             st.caption(escape(" · ".join(facts)))
         with chart:
             if len(job.losses) > 1:

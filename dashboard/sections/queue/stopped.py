@@ -14,7 +14,7 @@ from dashboard.text.labels import named_in, with_titles
 from dashboard.widgets.markdown import escape
 from mucore import titles
 from mucore.store import Store
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def show(store: Store, jobs: Sequence[Job]) -> None:

@@ -13,7 +13,7 @@ from dashboard.sections.queue import shared
 from dashboard.text import units
 from mucore import titles
 from mucore.runner.estimate import Left, about
-from mucore.store.rows import Job
+from mucore.store.records import Job
 
 
 def show(jobs: Sequence[Job], running: Sequence[Job], left: Left, now: datetime) -> None:

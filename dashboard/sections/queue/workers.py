@@ -12,7 +12,7 @@ from dashboard.frames import queue as queue_frames
 from dashboard.sections.queue import actions
 from dashboard.text import units
 from dashboard.widgets.markdown import escape
-from mucore.store.rows import Worker
+from mucore.store.records import Worker
 
 
 def table(workers: Sequence[Worker]) -> None:

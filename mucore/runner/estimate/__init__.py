@@ -8,4 +8,4 @@ left; memory.py says what a run holds at once, and machine.py what there is.
 from mucore.runner.estimate.machine import available, remember, whole_memory
 from mucore.runner.estimate.memory import Fit, check_fit, fit_of
 from mucore.runner.estimate.past_runs import Expected, forecast
-from mucore.runner.estimate.time_left import WAKING, Left, about, time_left, time_of
+from mucore.runner.estimate.time_left import WAKING, Left, about, specs_of, time_left, time_of

@@ -25,18 +25,15 @@ def remember(home: Path, device: str, size: int) -> None:
         Path(temporary).write_text(json.dumps({**_known(home), device: size}), encoding="utf-8")
 
 
-def available(store: Store, device: str = "auto") -> tuple[str, float | None]:
+def available(store: Store) -> tuple[str, float | None]:
     """The device that runs will have, and its bytes; None where nobody has looked yet.
 
-    `auto` is the device of the living workers, else a GPU if there was one when a worker last
-    started, else the CPU. Of several devices it is the smallest.
+    It is that of the living workers, else a GPU if there was one when a worker last started, else
+    the CPU. Of several devices it is the smallest.
     """
     known = _known(store.home)
-    names = [device]
-    if device == "auto":
-        names = [worker.device for worker in store.workers()] or [
-            next((name for name in known if name != "cpu"), "cpu")
-        ]
+    usual = next((name for name in known if name != "cpu"), "cpu")
+    names = [worker.device for worker in store.workers()] or [usual]
     sizes = {name: fitting.free_memory() if name == "cpu" else known.get(name) for name in names}
     return min(sizes.items(), key=lambda each: each[1] if each[1] is not None else float("inf"))
 

@@ -16,7 +16,7 @@ from mucore import catalog
 from mucore.errors import UnknownName
 from mucore.runs import REFERENCES, RunSpec, settings
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 from mucore.userfiles.sizes import DataSize, size_of
 
 RECENT = 10  # past runs of each kind that an estimate is the median of

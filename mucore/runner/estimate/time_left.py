@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from mucore.errors import MucoreError
 from mucore.runner.estimate.past_runs import Expected, forecast
-from mucore.runs import RunSpec
+from mucore.runs import RunSpec, stored_spec
 from mucore.store import Store
-from mucore.store.rows import ACTIVE, Job
+from mucore.store.records import ACTIVE, Job, turn
 
 WAKING = 10.0  # seconds until a new worker has loaded PyTorch and takes its first job
 TRUSTED = 4.0  # a run that is 1 / TRUSTED through its work is measured by its own rate alone
-MOST_JOBS = 1_000_000_000  # of a queue: all
 # steps of a run whose work is done: the share of the evaluation that is left
 EVALUATING = {"predicting": 1.0, "measuring": 0.5}
 # how figures are rounded: below so many seconds, by steps of so many of a unit of so many seconds
@@ -50,19 +51,17 @@ def time_of(
     """
     if not specs:
         return 0.0, 0, "Every run is in the store already."
-    queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=MOST_JOBS)}
-    fresh = [spec for spec in specs if spec.key not in queued]
-    waiting = sorted(queued.values(), key=_order)
-    # an older version's job may have another key than its spec has here
-    before = [RunSpec.model_validate(dict(job.spec)) for job in waiting]
-    every = [*before, *fresh]
-    expected = forecast(store, every).expect(every)
+    queued = {job.key: job for job in store.jobs(states=ACTIVE, kind="run", limit=None)}
+    waiting = specs_of(sorted(queued.values(), key=_turn))
+    runs = waiting | {spec.key: spec for spec in specs}
+    expected = forecast(store, [*runs.values()]).expect([*runs.values()])
     tasks = [
-        *(
-            (job.key, expected[spec.key].seconds, job.needs)
-            for job, spec in zip(waiting, before, strict=True)
-        ),
-        *((s.key, expected[s.key].seconds, [need.key for need in s.needs()]) for s in fresh),
+        (
+            key,
+            expected[spec.key].seconds,
+            queued[key].needs if key in queued else [need.key for need in spec.needs()],
+        )
+        for key, spec in runs.items()
     ]
     alive = len(store.workers())
     ends = schedule(tasks, workers or max(alive, 1))
@@ -70,6 +69,18 @@ def time_of(
     longest = max((expected[key] for key in keys), key=lambda each: each.seconds)
     seconds = max(ends[key] for key in keys) + (0.0 if alive else WAKING)
     return seconds, len(queued.keys() - keys), f"Estimated from {longest.source}."
+
+
+def specs_of(jobs: Iterable[Job]) -> dict[str, RunSpec]:
+    """What jobs run, by the key of each: where its version was another, the spec may have another
+    key here, or cannot be read and is left out.
+    """
+    found = {}
+    for job in jobs:
+        with contextlib.suppress(MucoreError):
+            if (spec := stored_spec(job.spec)).key:  # all that it names is known
+                found[job.key] = spec
+    return found
 
 
 def time_left(
@@ -86,7 +97,7 @@ def time_left(
     `jobs` are queued or running: whoever queued them, they share the workers. `waking` seconds pass
     before the first one begins.
     """
-    active = sorted((job for job in jobs if job.key in expected), key=_order)
+    active = sorted((job for job in jobs if job.key in expected), key=_turn)
     wanted = [job.key for job in active if keys is None or job.key in keys]
     if not wanted:
         return Left(None)
@@ -95,8 +106,8 @@ def time_left(
     return Left(max(ends[key] for key in wanted) + waking, each)
 
 
-def _order(job: Job) -> tuple[Any, ...]:
-    return job.state != "running", job.priority, job.id
+def _turn(job: Job) -> tuple[Any, ...]:
+    return job.state != "running", *turn(job)
 
 
 def _left_of(job: Job, expected: Expected, now: datetime) -> float:

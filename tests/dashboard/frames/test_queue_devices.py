@@ -6,7 +6,7 @@ from typing import Any
 from builders import START
 
 from dashboard.frames.queue import devices
-from mucore.store.rows import Worker
+from mucore.store.records import Worker
 
 
 def worker(name: str, *, state: str = "idle", beat: int = 0, **facts: object) -> Worker:

@@ -24,7 +24,7 @@ from dashboard.text import labels
 from mucore import catalog
 from mucore.runs import Recipe
 from mucore.store import open_store
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 from mucore.verdicts import Judged, Verdict, Word, judge
 
 VALUES = ["key", "metric", "value", "gap", "error"]

@@ -16,7 +16,7 @@ from dashboard.frames import Row, attacks
 from dashboard.frames import efficacy as ef
 from mucore.metrics.mia import ATTACKS
 from mucore.store import open_store
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 opened = partial(open_page, "efficacy")
 ENSEMBLE = "Efficacy is about one set of weights, but the model is an ensemble."

@@ -8,8 +8,8 @@ from collections import Counter
 
 from pages import button, open_page
 
+from mucore.quality import plan_experiment
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
-from mucore.runner.quality import plan_experiment
 from mucore.store import open_store
 
 SMALL = {

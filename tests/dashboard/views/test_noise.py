@@ -17,7 +17,7 @@ from pages import figures, open_page
 
 from mucore.metrics.mia import ATTACKS
 from mucore.store import open_store
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 STEPS = (0.0, 0.02, 0.07)
 MEAN, HALF = 0.03, 0.0675  # of the steps

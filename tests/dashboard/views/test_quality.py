@@ -24,7 +24,7 @@ from dashboard.sections.quality import one_method
 from mucore import catalog
 from mucore.metrics.forgetting_quality import best_rule, epsilons, forgetting_quality
 from mucore.metrics.quality_experiment import Models, assess
-from mucore.runner.quality import Finding
+from mucore.quality import Finding
 from mucore.store import open_store
 from mucore.verdicts import Verdict, Word
 

@@ -15,7 +15,7 @@ from pages import open_page
 
 from mucore import cli
 from mucore.store import open_store
-from mucore.store.rows import Measured
+from mucore.store.records import Measured
 
 WORK = 0.125
 

@@ -16,7 +16,7 @@ from dashboard.widgets.figures import _downloads
 from dashboard.widgets.markdown import escape
 from mucore import unforeseen
 from mucore.runner.estimate import Left
-from mucore.store.rows import Job, JobState
+from mucore.store.records import Job, JobState
 
 pytestmark = pytest.mark.smoke
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -72,7 +72,7 @@ def make_job(number: int, key: str, state: JobState, **changes: Any) -> Job:
         "progress": 0.0,
         "step": "",
         "losses": (),
-        "attempts": 1,
+        "deaths": 1,
         "cancel_requested": False,
         "worker": None,
         "error": None,

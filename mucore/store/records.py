@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Literal
 
 JobKind = Literal["run", "analysis", "search"]
@@ -16,6 +17,9 @@ JobState = Literal["queued", "running", "done", "failed", "cancelled", "lost"]
 Status = Literal["ok", "diverged", "reverted", "unsolved"]
 ACTIVE: tuple[JobState, ...] = ("queued", "running")
 ENDED_WITHOUT_RESULT: tuple[JobState, ...] = ("failed", "cancelled", "lost")
+
+# What jobs are taken by, the smallest first, as far as they may be: of a `Job`, and of columns.
+turn = attrgetter("priority", "id")
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,13 @@ class Job:
     spec: Mapping[str, Any]
     label: str
     state: JobState
-    priority: int  # smaller runs first
+    priority: int  # see `turn`
     needs: tuple[str, ...]  # keys whose jobs must have ended before
     comparison: int | None
     progress: float  # 0..1
     step: str
     losses: tuple[float, ...]
-    attempts: int  # how many workers have died at it since its training wrote a checkpoint
+    deaths: int  # how many workers have died at it since its training wrote a checkpoint
     cancel_requested: bool
     worker: str | None
     error: str | None
@@ -103,10 +107,10 @@ class Job:
 class Worker:
     """A process that takes jobs."""
 
-    id: str  # host-pid-start time
+    id: str  # host-pid-hash of both and the start
     host: str
     pid: int
-    pid_created: float  # psutil create_time, guards against reused pids
+    pid_created: float  # psutil create_time
     device: str
     threads: int
     state: Literal["idle", "busy"]

@@ -15,7 +15,7 @@ MOST_JOBS = 1024
 
 
 @contextmanager
-def helpers(store: Store, count: int, *, device: str = "auto") -> Generator[None]:
+def extra_workers(store: Store, count: int, *, device: str = "auto") -> Generator[None]:
     """`count` workers that take jobs of the store until the block ends, or this process on Linux;
     then they give back what they have in hand.
     """

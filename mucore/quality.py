@@ -25,9 +25,9 @@ from mucore.metrics.forgetting_quality import FEW_MODELS
 from mucore.metrics.quality_experiment import FEWEST_MODELS, Assessment, Models, assess, confidences
 from mucore.runner.grid import Grid, check_count, expand
 from mucore.runner.plan import Plan, plan_specs
-from mucore.runs import RunSpec
+from mucore.runs import RunSpec, stored_spec
 from mucore.store import Store
-from mucore.store.rows import Result
+from mucore.store.records import Result
 
 REVISION = 1  # raised when the numbers of the same results can change
 RULE = "document", "all"  # bins and intervals, in the names of numbers that are kept
@@ -189,14 +189,20 @@ def lineup(
     """The experiment that stored runs make up; `methods` are the keys of each one's runs. Raises
     `MucoreError` where the first run of one has no result.
     """
-    first = {result.key: result for result in store.results(keys=[keys[0] for keys in methods])}
-    if lacking := sum(keys[0] not in first for keys in methods):
-        raise MucoreError(
-            f"{lacking} of {len(methods)} methods no longer have a result. Run the experiment "
-            "again."
-        )
-    rows = tuple(Row(RunSpec.model_validate(first[keys[0]].spec), tuple(keys)) for keys in methods)
+    first = [stored_spec(each.spec) for each in _results(store, [keys[0] for keys in methods])]
+    rows = tuple(map(Row, first, map(tuple, methods)))
     return Lineup(models=models, originals=originals, retrained=tuple(retrained), rows=rows)
+
+
+def _results(store: Store, keys: Sequence[str]) -> list[Result]:
+    """Those of the keys, in their order. Raises `MucoreError` where one has none."""
+    found = {result.key: result for result in store.results(keys=sorted(set(keys)))}
+    if lacking := sum(key not in found for key in keys):
+        raise MucoreError(
+            f"{lacking} of {len(keys)} runs have no result, but the experiment is about all. Run "
+            "it again."
+        )
+    return [found[key] for key in keys]
 
 
 def find(experiment: Lineup, store: Store, *, stored_only: bool = False) -> list[Finding]:
@@ -207,15 +213,10 @@ def find(experiment: Lineup, store: Store, *, stored_only: bool = False) -> list
     Raises `MucoreError` where Retrain's results are not complete, `BadValue` where the models
     forgot different samples or where predictions were removed before the numbers had been computed.
     """
-    keys = {*experiment.retrained, *(key for row in experiment.rows for key in row.keys)}
+    retrained = _results(store, experiment.retrained)
+    keys = {key for row in experiment.rows for key in row.keys}
     results = {result.key: result for result in store.results(keys=sorted(keys))}
-    if lacking := sum(key not in results for key in experiment.retrained):
-        raise MucoreError(
-            f"{lacking} of the {experiment.models} retrained models have no result, but every "
-            "method is compared with all."
-        )
     complete = [row for row in experiment.rows if all(key in results for key in row.keys)]
-    retrained = [results[key] for key in experiment.retrained]
     _check_alike([*retrained, *(results[key] for row in complete for key in row.keys)])
     reference: Models | None = None
     findings = []
@@ -253,12 +254,7 @@ def forget_confidences(keys: Sequence[str], store: Store) -> tuple[np.ndarray, n
 
     Raises `MucoreError` for a run without a result, `BadValue` where predictions were removed.
     """
-    found = {result.key: result for result in store.results(keys=sorted(set(keys)))}
-    if lacking := sum(key not in found for key in keys):
-        raise MucoreError(
-            f"{lacking} of {len(keys)} runs no longer have a result. Run the experiment again."
-        )
-    results = [found[key] for key in keys]
+    results = _results(store, keys)
     removed = sum(not each.outputs or not store.artifacts.exists(each.outputs) for each in results)
     if removed:
         raise BadValue(
@@ -294,12 +290,11 @@ def _cost(result: Result) -> dict:
     """What the method took; the original under a scenario took nothing, whatever its training
     did.
     """
-    timed = result.cost.get("processor_seconds") is not None
-    return (
-        {**result.cost, "seconds": 0.0, **({"processor_seconds": 0.0} if timed else {})}
-        if result.spec["method"] == "original"
-        else dict(result.cost)
-    )
+    cost = dict(result.cost)
+    if result.spec["method"] == "original":
+        cost["seconds"] = 0.0
+        cost["processor_seconds"] = None if cost.get("processor_seconds") is None else 0.0
+    return cost
 
 
 def _digest(*kinds: Sequence[Result]) -> str:

@@ -11,7 +11,7 @@ import pytest
 from launching import launched
 from waiting import wait_for
 
-from mucore.runner import helpers
+from mucore.runner import extra_workers
 from mucore.store import open_store
 
 
@@ -24,9 +24,9 @@ def test_processes_before_one_that_cannot_be_started_are_ended(tmp_path, monkeyp
         started.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
         return started[0]
 
-    monkeypatch.setattr(helpers, "start_process", start)
+    monkeypatch.setattr(extra_workers, "start_process", start)
     with open_store(tmp_path) as store:
-        with pytest.raises(OSError, match="unavailable"), helpers.helpers(store, 3):
+        with pytest.raises(OSError, match="unavailable"), extra_workers.extra_workers(store, 3):
             pytest.fail("the block begins once all are there")
     assert started[0].poll() is not None
 
@@ -34,9 +34,9 @@ def test_processes_before_one_that_cannot_be_started_are_ended(tmp_path, monkeyp
 # starts a helper on a home, and waits to be killed
 STARTER = """
 import sys, time
-from mucore.runner import helpers
+from mucore.runner import extra_workers
 from mucore.store import open_store
-with open_store(sys.argv[1]) as store, helpers.helpers(store, 1, device="cpu"):
+with open_store(sys.argv[1]) as store, extra_workers.extra_workers(store, 1, device="cpu"):
     time.sleep(600)
 """
 
@@ -53,4 +53,4 @@ def test_ctrl_c_reaches_no_helper_and_none_outlives_who_started_it(tmp_path):
             finally:
                 starter.kill()
         assert psutil.wait_procs([helper], timeout=200)[1] == []
-        assert {(job.state, job.attempts) for job in store.jobs()} == {("queued", 0)}
+        assert {(job.state, job.deaths) for job in store.jobs()} == {("queued", 0)}

@@ -81,13 +81,10 @@ def _awaited(error: BaseException) -> str | None:
 
 def is_full(error: BaseException) -> bool:
     """Whether a library or a database says that the disk is full."""
-    return any(words in str(error) for words in _FULL_WORDS) or _of_shared_memory(error)
-
-
-def _of_shared_memory(error: BaseException) -> bool:
-    """SQLite makes its shared memory longer even to read."""
     orig = error.orig if isinstance(error, exc.DBAPIError) else error
-    return getattr(orig, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE"
+    # SQLite makes its shared memory longer even to read
+    shared = getattr(orig, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE"
+    return shared or any(words in str(error) for words in _FULL_WORDS)
 
 
 @contextmanager

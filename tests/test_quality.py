@@ -16,10 +16,9 @@ import pytest
 from builders import delete_result
 
 import mucore.api as mu
-from mucore import cli
+from mucore import cli, quality
 from mucore.errors import BadValue, MucoreError
 from mucore.metrics import forgetting_quality as fq
-from mucore.runner import quality
 from mucore.runner.grid import Grid, MethodChoice, ScenarioChoice
 from mucore.runs import RunSpec
 from mucore.store import open_store
@@ -164,7 +163,7 @@ def test_other_forget_sets_and_missing_references_are_refused(home):
         delete_result(store, result.key)
         assert quality.find(experiment, store) == []  # the method is not complete
         delete_result(store, experiment.retrained[0])
-        with pytest.raises(MucoreError, match="1 of the 4 retrained models have no result"):
+        with pytest.raises(MucoreError, match="1 of 4 runs have no result"):
             quality.find(experiment, store)
 
 
