@@ -237,14 +237,11 @@ class Samples(Source):
         images, every = self.images, together(order)
         there = run.device if isinstance(images, TensorImages) else "cpu"
         # at once, as each copy to a device takes the host as long as a kernel does
-        columns = (
-            sent(self.positions[every], there),
-            sent(self.labels[every], run.device),
-            self.ids[every],
-            torch.full((len(every),), part, device=run.device),
-        )
+        host = self.labels[every], torch.full((len(every),), part)
+        y, parts = (sent(each, run.device) for each in host)
+        columns = sent(self.positions[every], there), y, self.ids[every], parts, *host
         rows = list(zip(*(each.split([*map(len, order)]) for each in columns), strict=True))
-        for (positions, y, ids, parts), following in zip_longest(rows, rows[1:]):
+        for (positions, y, ids, parts, *host), following in zip_longest(rows, rows[1:]):
             run.count_reads(self.role, len(ids), backward=options["backward"])
             x = images.take(positions)
             if options["augment"] and self.natural:
@@ -253,7 +250,7 @@ class Samples(Source):
                 x = (x / 255 - images.mean) / images.std
             if following is not None and isinstance(images, StreamedImages):
                 images.prefetch(following[0])
-            yield Batch(x, y, ids, parts)
+            yield Batch(x, y, ids, parts, tuple(host))
 
     def name(self) -> str:
         return self.role
@@ -281,8 +278,9 @@ class Mixture(Source):
             first = last
         for each in zip(*orders, strict=True):
             some = [next(s) for s, places in zip(sources, each, strict=True) if len(places)]
-            names = ("x", "y", "ids", "part")
-            yield Batch(*(torch.cat([getattr(batch, name) for batch in some]) for name in names))
+            columns = zip(*((b.x, b.y, b.ids, b.part, *b.host) for b in some), strict=True)
+            x, y, ids, parts, *host = map(torch.cat, columns)
+            yield Batch(x, y, ids, parts, tuple(host))
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,6 +344,13 @@ def sent(values: Tensor, device: torch.device | str) -> Tensor:
     would let every batch wait until all before it is computed.
     """
     return values.to(device, non_blocking=torch.device(device).type == "cuda")
+
+
+def places_of(mask: Tensor, device: torch.device) -> Tensor:
+    """Where `mask` (n,) on the CPU is true, on the device, which would be waited for if it were
+    asked with the mask itself.
+    """
+    return sent(mask.nonzero().flatten(), device)
 
 
 def crop_and_flip(
