@@ -34,9 +34,5 @@ class Batch:
         return len(self.y)
 
     def chunks(self, count: int) -> list[Batch]:
-        return [
-            Batch(*parts)
-            for parts in zip(
-                *(t.chunk(count) for t in (self.x, self.y, self.ids, self.part)), strict=True
-            )
-        ]
+        parts = (t.chunk(count) for t in (self.x, self.y, self.ids, self.part))
+        return [Batch(*each) for each in zip(*parts, strict=True)]

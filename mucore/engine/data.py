@@ -84,7 +84,7 @@ class StreamedImages:
         self.mean, self.std = (_per_channel(each, device) for each in (mean, std))
 
     def take(self, positions: Tensor) -> Tensor:
-        return self.files.take(positions).to(self.device)
+        return sent(self.files.take(positions), self.device)
 
     def prefetch(self, positions: Tensor) -> None:
         if isinstance(self.files, FileImages):
@@ -116,7 +116,7 @@ class Inputs:
         return -self.x.amin((0, 2, 3)).view(-1, 1, 1).to(self.device) * self.std
 
     def take(self, positions: Tensor) -> Tensor:
-        return self.x[positions].to(self.device)
+        return sent(self.x[positions], self.device)
 
 
 class MaskedImages:
@@ -363,8 +363,7 @@ def crop_and_flip(
     n, channels, height, width = pixels.shape
     down, right = torch.randint(2 * padding + 1, (2, n, 1), generator=generator)
     mirror = torch.rand((n, 1), generator=generator) < 0.5
-    across = torch.arange(width)
-    columns = right + torch.where(mirror, across.flip(0), across)
+    columns = right + torch.where(mirror, torch.arange(width).flip(0), torch.arange(width))
     rows = (down + torch.arange(height)) * (width + 2 * padding)
     # where in the padded image each pixel comes from: one copy to the device, one gather
     places = sent(torch.cat([rows, columns], 1), pixels.device)
