@@ -80,7 +80,7 @@ class Channels:
             values, logits = self.values(x.mul_(noise).add_(batch.x).flatten(0, 1), run)
             # in double precision: the losses of a well fitted sample differ by less than float32
             # tells apart from 0
-            labels = torch.cat([batch.y.cpu()] * draws)
+            labels = torch.cat([batch.labels] * draws)
             losses = cross_entropy(logits.cpu().double(), labels, reduction="none")
             mean_losses.append(losses.view(draws, -1).mean(1).to(values.device))
             means.append(values.unflatten(0, (draws, -1)).mean(1))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from mucore.engine.data import places_of
 from mucore.engine.run import Run
 from mucore.engine.state import state_bytes
 
@@ -79,10 +80,12 @@ class Clusters:
             return self.precisions[number].of(unit - self.means[number])
 
     def to_own(self, features: Tensor, classes: Tensor) -> Tensor:
-        """Squared distance (n,) of each row to the class of the same row of `classes` (n,)."""
+        """Squared distance (n,) of each row to the class of the same row of `classes` (n,) on the
+        CPU.
+        """
         found = features.new_zeros(len(features))
         for number in classes.unique().tolist():
-            rows = (classes == number).nonzero().flatten()
+            rows = places_of(classes == number, features.device)
             found = found.index_put((rows,), self.to_class(features[rows], number))
         return found
 

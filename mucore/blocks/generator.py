@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import Source
+from mucore.engine.data import Source, sent
 from mucore.engine.features import activations, attention_map
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run
@@ -107,7 +107,7 @@ class Latents(Source):
 
     def batches(self, run: Run, batch_size: int, **options: bool) -> Iterator[Batch]:
         for _ in range(self.count):
-            z = torch.randn(batch_size, self.size, generator=run.rng("latent")).to(run.device)
+            z = sent(torch.randn(batch_size, self.size, generator=run.rng("latent")), run.device)
             labels = torch.zeros(batch_size, dtype=torch.int64, device=run.device)
             for time in range(self.times):
                 yield Batch(z, labels, torch.full((batch_size,), -1), torch.full_like(labels, time))

@@ -48,8 +48,8 @@ def random_label_loss(
     """Cross-entropy with a fresh random label whenever a sample of part `forget_part` comes up."""
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
-        labels = batch.y.cpu().clone()
-        forgotten = batch.part.cpu() == forget_part
+        labels = batch.labels.clone()
+        forgotten = batch.origins == forget_part
         labels[forgotten] = draw_labels(data, labels[forgotten], run, pool)
         return cross_entropy(model(batch.x), sent(labels, batch.y.device))
 
@@ -68,7 +68,7 @@ def runner_up_labels(
         if data.task == "attributes":
             chosen.append(likeliest_other(logits, batch.y).cpu())
             continue
-        allowed = data.other_labels(batch.y.cpu()).to(batch.y.device)
+        allowed = data.other_labels(batch.labels).to(batch.y.device)
         chosen.append(logits.masked_fill(~allowed, -torch.inf).argmax(1).cpu())
     return torch.cat(chosen)
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import Samples, sent
+from mucore.engine.data import Samples, places_of, sent
 from mucore.engine.state import frozen_copy, state_bytes
 
 
@@ -46,7 +46,7 @@ class Teacher:
         new = ~self.known[rows]
         if new.any():
             assert self.network is not None
-            x = batch.x if new.all() else batch.x[new.to(batch.x.device)]
+            x = batch.x if new.all() else batch.x[places_of(new, batch.x.device)]
             self._keep(rows[new], self.network(x))
         assert self.logits is not None
         return self.logits[sent(rows, self.logits.device)]
@@ -59,7 +59,7 @@ class Teacher:
     def _keep(self, rows: Tensor, logits: Tensor) -> None:
         if self.logits is None:
             self.logits = logits.new_zeros(len(self.ids), logits.shape[1])
-        self.logits[rows.to(logits.device)] = logits
+        self.logits[sent(rows, logits.device)] = logits
         self.known[rows] = True
         if self.known.all():
             self.network = None

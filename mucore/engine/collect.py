@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from mucore.engine import losses
 from mucore.engine.chunks import chunk
-from mucore.engine.data import Samples
+from mucore.engine.data import Samples, places_of
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import penultimate
 from mucore.engine.run import Run
@@ -54,7 +54,8 @@ def collect(
     kept = np.arange(len(samples))
     if keep is not None and len(samples) > keep:
         kept = np.sort(numpy_rng(0, "evaluation_sample").permutation(len(samples))[:keep])
-    # Only what is kept stays in memory: the logits of a million images would not fit.
+    # Only what is kept stays in memory: the logits of a million images would not fit. It stays on
+    # the device until all is there, so that the host need not wait after each batch.
     keeps = torch.zeros(len(samples), dtype=torch.bool)
     keeps[kept] = True
     labels = samples.labels.numpy()
@@ -68,23 +69,22 @@ def collect(
     looked = penultimate(model, head) if features else contextlib.nullcontext([])
     with looked as seen, run.autocast():
         for batch in samples.batches(run, size):
+            here = slice(done, done + len(batch))
             # its predictions are votes, and its members have features of their own
             if isinstance(model, Ensemble):
-                mean, voted = model.vote(batch.x)
-                found = mean.cpu()
-                predicted.append(voted.cpu())
+                found, said = model.vote(batch.x)
             else:
-                found = model(batch.x).float().cpu()
-                predicted.append(losses.predicted(found, task))
+                found = model(batch.x).float()
+                said = losses.predicted(found, task)
                 if features:
-                    vectors.append(seen.pop().float().cpu()[shows[done : done + len(batch)]])
-            logits.append(found[keeps[done : done + len(batch)]])
+                    vectors.append(seen.pop().float()[places_of(shows[here], run.device)])
+            predicted.append(said)
+            logits.append(found[places_of(keeps[here], run.device)])
             done += len(batch)
             run.check()
-    shape = (0, classes)
-    every = torch.cat(logits).numpy() if logits else np.zeros(shape, np.float32)
-    penult = _halved(torch.cat(vectors)).numpy() if vectors else None
-    counts = confusion(labels, torch.cat(predicted).numpy() if predicted else labels, classes)
+    every = torch.cat(logits).cpu().numpy() if logits else np.zeros((0, classes), np.float32)
+    penult = _halved(torch.cat(vectors)).cpu().numpy() if vectors else None
+    counts = confusion(labels, torch.cat(predicted).cpu().numpy() if predicted else labels, classes)
     order = np.concatenate([shown, np.delete(np.arange(len(kept)), shown)])
     return SplitOutputs(
         logits=every[order],

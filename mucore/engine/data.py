@@ -84,7 +84,7 @@ class StreamedImages:
         self.mean, self.std = (_per_channel(each, device) for each in (mean, std))
 
     def take(self, positions: Tensor) -> Tensor:
-        return self.files.take(positions).to(self.device)
+        return sent(self.files.take(positions), self.device)
 
     def prefetch(self, positions: Tensor) -> None:
         if isinstance(self.files, FileImages):
@@ -116,7 +116,7 @@ class Inputs:
         return -self.x.amin((0, 2, 3)).view(-1, 1, 1).to(self.device) * self.std
 
     def take(self, positions: Tensor) -> Tensor:
-        return self.x[positions].to(self.device)
+        return sent(self.x[positions], self.device)
 
 
 class MaskedImages:
@@ -168,11 +168,7 @@ class Source:
         batch of one sample, which batch norm in training mode cannot digest.
         """
         order = self._order(run, batch_size, shuffle=shuffle, skip_single=skip_single)
-        for chosen, following in zip_longest(order, order[1:]):
-            batch = self._batch(run, chosen, augment=augment, backward=backward)
-            if following is not None:
-                self._prefetch(following)
-            yield batch
+        yield from self._batches(run, order, augment=augment, backward=backward)
 
     def _order(
         self, run: Run, batch_size: int, *, shuffle: bool, skip_single: bool
@@ -185,12 +181,9 @@ class Source:
         )
         return order.split(batch_size)[: self.steps(batch_size, skip_single=skip_single)]
 
-    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
-        """The samples at places `chosen` (b,)."""
+    def _batches(self, run: Run, order: Sequence[Tensor], **options: bool) -> Iterator[Batch]:
+        """A batch of the samples at each of the places `order`, (b,) on the CPU."""
         raise NotImplementedError
-
-    def _prefetch(self, following: Tensor) -> None:
-        """Begin to read what is asked for next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,26 +231,29 @@ class Samples(Source):
         order = ids.argsort()
         return replace(self, positions=positions[order], labels=labels[order], ids=ids[order])
 
-    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
-        run.count_reads(self.role, len(chosen), backward=backward)
-        pixels = self.images.take(self.positions[chosen])
-        if augment and self.natural:
-            pixels = crop_and_flip(pixels, run.rng(f"augment/{self.role}"))
-        ready = isinstance(self.images, Inputs)
-        x = pixels if ready else (pixels.float() / 255 - self.images.mean) / self.images.std
-        return Batch(
-            x,
-            sent(self.labels[chosen], x.device),
-            self.ids[chosen],
-            torch.zeros(len(chosen), dtype=torch.int64, device=x.device),
-        )
+    def _batches(
+        self, run: Run, order: Sequence[Tensor], part: int = 0, **options: bool
+    ) -> Iterator[Batch]:
+        images, every = self.images, together(order)
+        there = run.device if isinstance(images, TensorImages) else "cpu"
+        # at once, as each copy to a device takes the host as long as a kernel does
+        host = self.labels[every], torch.full((len(every),), part)
+        y, parts = (sent(each, run.device) for each in host)
+        columns = sent(self.positions[every], there), y, self.ids[every], parts, *host
+        rows = list(zip(*(each.split([*map(len, order)]) for each in columns), strict=True))
+        for (positions, y, ids, parts, *host), following in zip_longest(rows, rows[1:]):
+            run.count_reads(self.role, len(ids), backward=options["backward"])
+            x = images.take(positions)
+            if options["augment"] and self.natural:
+                x = crop_and_flip(x, run.rng(f"augment/{self.role}"))
+            if not isinstance(images, Inputs):
+                x = (x / 255 - images.mean) / images.std
+            if following is not None and isinstance(images, StreamedImages):
+                images.prefetch(following[0])
+            yield Batch(x, y, ids, parts, tuple(host))
 
     def name(self) -> str:
         return self.role
-
-    def _prefetch(self, following: Tensor) -> None:
-        if isinstance(self.images, StreamedImages):
-            self.images.prefetch(self.positions[following])
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,16 +268,19 @@ class Mixture(Source):
     def name(self) -> str:
         return "+".join(samples.role for samples in self.sets if len(samples))
 
-    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
-        parts, first = [], 0
-        for number, samples in enumerate(self.sets):
-            mine = chosen[(chosen >= first) & (chosen < first + len(samples))] - first
-            first += len(samples)
-            if len(mine):
-                batch = samples._batch(run, mine, augment=augment, backward=backward)
-                parts.append(replace(batch, part=torch.full_like(batch.part, number)))
-        names = ("x", "y", "ids", "part")
-        return Batch(*(torch.cat([getattr(part, name) for part in parts]) for name in names))
+    def _batches(self, run: Run, order: Sequence[Tensor], **options: bool) -> Iterator[Batch]:
+        orders, sources, first = [], [], 0
+        for part, samples in enumerate(self.sets):
+            last = first + len(samples)
+            orders.append([places[(places >= first) & (places < last)] - first for places in order])
+            mine = [places for places in orders[-1] if len(places)]
+            sources.append(samples._batches(run, mine, part, **options))
+            first = last
+        for each in zip(*orders, strict=True):
+            some = [next(s) for s, places in zip(sources, each, strict=True) if len(places)]
+            columns = zip(*((b.x, b.y, b.ids, b.part, *b.host) for b in some), strict=True)
+            x, y, ids, parts, *host = map(torch.cat, columns)
+            yield Batch(x, y, ids, parts, tuple(host))
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,8 +297,8 @@ class Repeated(Source):
         order = self.samples._order(run, batch_size, **options)
         return [chosen for chosen in order for _ in range(self.times)]
 
-    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
-        return self.samples._batch(run, chosen, augment=augment, backward=backward)
+    def _batches(self, run: Run, order: Sequence[Tensor], **options: bool) -> Iterator[Batch]:
+        return self.samples._batches(run, order, **options)
 
 
 def arranged(samples: Samples, order: str, run: Run) -> Samples:
@@ -333,13 +332,25 @@ def windows(samples: Samples, run: Run, size: int, total: int) -> Callable[[int]
     return lambda number: samples[order[number * size : (number + 1) * size]]
 
 
-def sent(values: Tensor, device: torch.device) -> Tensor:
+def together(order: Sequence[Tensor]) -> Tensor:
+    """The places of all batches, one behind the other."""
+    return torch.cat([torch.arange(0), *order])
+
+
+def sent(values: Tensor, device: torch.device | str) -> Tensor:
     """`values` from the CPU on the device.
 
     A GPU is not waited for: CUDA has read memory of this kind when the call returns, but torch
     would let every batch wait until all before it is computed.
     """
-    return values.to(device, non_blocking=device.type == "cuda")
+    return values.to(device, non_blocking=torch.device(device).type == "cuda")
+
+
+def places_of(mask: Tensor, device: torch.device) -> Tensor:
+    """Where `mask` (n,) on the CPU is true, on the device, which would be waited for if it were
+    asked with the mask itself.
+    """
+    return sent(mask.nonzero().flatten(), device)
 
 
 def crop_and_flip(
@@ -349,14 +360,16 @@ def crop_and_flip(
 
     Drawn sample by sample.
     """
-    n, _, height, width = pixels.shape
-    shift = sent(torch.randint(2 * padding + 1, (2, n), generator=generator), pixels.device)
-    mirror = sent(torch.rand(n, generator=generator) < 0.5, pixels.device)
-    padded = nn.functional.pad(pixels, (padding,) * 4)
-    # (n, c, shifts, shifts, h, w), a view: only the chosen windows are copied
-    windows = padded.unfold(2, height, 1).unfold(3, width, 1)
-    cropped = windows[torch.arange(n, device=pixels.device), :, shift[0], shift[1]]
-    return torch.where(mirror.view(-1, 1, 1, 1), cropped.flip(3), cropped)
+    n, channels, height, width = pixels.shape
+    down, right = torch.randint(2 * padding + 1, (2, n, 1), generator=generator)
+    mirror = torch.rand((n, 1), generator=generator) < 0.5
+    columns = right + torch.where(mirror, torch.arange(width).flip(0), torch.arange(width))
+    rows = (down + torch.arange(height)) * (width + 2 * padding)
+    # where in the padded image each pixel comes from: one copy to the device, one gather
+    places = sent(torch.cat([rows, columns], 1), pixels.device)
+    places = places[:, :height, None] + places[:, None, height:]
+    padded = nn.functional.pad(pixels, (padding,) * 4).flatten(2)
+    return padded.gather(2, places.view(n, 1, -1).expand(-1, channels, -1)).view(pixels.shape)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

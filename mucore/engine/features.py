@@ -92,11 +92,10 @@ def prototypes(
     for batch in samples.batches(run, size):
         run.check()
         features = features_and_logits(model, batch.x)[0].cpu().double()
-        labels = batch.y.cpu()
         if not len(sums):
             sums = features.new_zeros(classes, features.shape[1])
-        sums.index_add_(0, labels, features)
-        counts += torch.bincount(labels, minlength=classes)
+        sums.index_add_(0, batch.labels, features)
+        counts += torch.bincount(batch.labels, minlength=classes)
     return sums / counts.unsqueeze(1)
 
 

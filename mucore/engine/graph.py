@@ -6,16 +6,15 @@ shape of its first batch, after some that were done plainly: libraries choose ke
 optimiser makes its state. Batches of another shape, such as the last of an epoch, stay plain.
 
 What is recorded repeats the operations on the device, with the numbers that the host had then. So a
-step is not recorded if it asks the host for a number, looks at sample ids, draws from a stream of
-the run or writes into it; and the first replay of every epoch is compared with a plain step on the
-same batch from the same state. Where the two differ, or nothing can be recorded, the plain step
-counts, all that follow are plain, and the run has a note.
+step is not recorded if it asks the host for a number, looks at ids or labels there, draws from a
+stream of the run or writes into it; and the first replay of every epoch is compared with a plain
+step on the same batch from the same state. Where the two differ, or nothing can be recorded, the
+plain step counts, all that follow are plain, and the run has a note.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -70,10 +69,9 @@ class Recording:
         return self._replayed(batches)
 
     def _recorded(self, batches: tuple[Batch, ...]) -> bool:
-        # ids cannot be looked at
+        # ids, and what the host knows of a batch, cannot be looked at
         self.inputs = tuple(
-            replace(b, x=b.x.clone(), y=b.y.clone(), part=b.part.clone(), ids=b.ids.to("meta"))
-            for b in batches
+            Batch(b.x.clone(), b.y.clone(), b.ids.to("meta"), b.part.clone()) for b in batches
         )
         before, streams = _traces(self.run), self.run.rng_states()
         try:

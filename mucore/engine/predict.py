@@ -32,7 +32,7 @@ def logits_of(
 def predictions(model: nn.Module, samples: Samples, run: Run) -> Tensor:
     """The class (n,), or attributes (n, A), predicted for each sample, on the CPU."""
     found = list(_answers(model, samples, run, _size(model, samples, BATCH)))
-    return torch.cat([torch.zeros_like(samples.labels[:0]), *found])
+    return torch.cat(found).cpu() if found else torch.zeros_like(samples.labels)
 
 
 def accuracy(model: nn.Module, samples: Samples, run: Run) -> float:
@@ -66,7 +66,7 @@ def accuracy_between(
     for said, wanted in zip(
         _answers(model, samples, run, size), samples.labels.split(size), strict=True
     ):
-        hits = int((said == wanted).sum())
+        hits = int((said.cpu() == wanted).sum())
         right, at_most = right + hits, at_most - (wanted.numel() - hits)
         if right / total >= below or not at_most / total > above:
             return None
@@ -75,9 +75,12 @@ def accuracy_between(
 
 def mean_loss(model: nn.Module, samples: Samples, run: Run) -> float:
     """Mean cross-entropy in eval mode; NaN for an empty set."""
-    total = 0.0
+    sizes, means, total = [], [torch.zeros(0, device=run.device)], 0.0
     for batch, logits in logits_of(model, samples, run, _size(model, samples, BATCH)):
-        total += cross_entropy(logits, batch.y).item() * len(batch)
+        sizes.append(len(batch))
+        means.append(cross_entropy(logits, batch.y).view(1))
+    for size, mean in zip(sizes, torch.cat(means).tolist(), strict=True):  # one wait for all
+        total += mean * size
     return total / len(samples) if len(samples) else math.nan
 
 
@@ -96,9 +99,9 @@ def mean_loss_from(model: nn.Module, samples: Samples, run: Run, limit: float) -
 
 
 def _answers(model: nn.Module, samples: Samples, run: Run, size: int) -> Iterator[Tensor]:
-    """The predictions of one batch after the other, on the CPU."""
+    """The predictions of one batch after the other, on the device."""
     for _, logits in logits_of(model, samples, run, size):
-        yield predicted(logits, task_of(samples.labels)).cpu()
+        yield predicted(logits, task_of(samples.labels))
 
 
 def _size(model: nn.Module, samples: Samples, most: int) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import os
 import threading
 import time
 from collections import Counter
@@ -22,6 +21,7 @@ import psutil
 import torch
 from torch import nn
 
+from mucore.engine.device import replays
 from mucore.engine.memory import give_back
 from mucore.engine.state import Tensors, state_bytes
 from mucore.errors import Cancelled
@@ -97,8 +97,7 @@ class Run:
         self.seed = seed
         self.device = torch.device(device)
         self.precision = precision
-        # whether `fit` records its steps and replays them (engine/graph.py)
-        self.graphs = self.device.type == "cuda" and os.environ.get("MUCORE_GRAPHS") == "1"
+        self.graphs = replays(self.device)
         self.noise = 0.0  # standard deviation of the Gaussian noise that `fit` adds to gradients
         self.cost = Cost()
         self.status: Status = "ok"

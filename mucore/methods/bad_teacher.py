@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import Mixture, UnlearningData
+from mucore.engine.data import Mixture, UnlearningData, places_of
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
 from mucore.engine.run import Run
@@ -62,14 +62,14 @@ def bad_teacher(
         def said(network: nn.Module, x: Tensor) -> Tensor:
             return torch.softmax(data.choices(network(x)).to(x.dtype) / temperature, 1)
 
-        bad = batch.part == 0
-        rows = bad.repeat_interleave(1 if data.task == "classes" else data.classes)
-        found = batch.x.new_full((len(rows), data.options), 1 / data.options)
-        if not bad.all():
-            found[~rows] = said(competent, batch.x[~bad])
-        if incompetent is not None and bad.any():
-            found[rows] = said(incompetent, batch.x[bad])
-        entropies.append(torch.special.entr(found[rows]).sum(1))
+        bad = batch.origins == 0
+        times = 1 if data.task == "classes" else data.classes
+        found = batch.x.new_full((len(bad) * times, data.options), 1 / data.options)
+        for network, mine in ((competent, ~bad), (incompetent, bad)):
+            rows = places_of(mine.repeat_interleave(times), run.device)
+            if network is not None and len(rows):
+                found[rows] = said(network, batch.x[places_of(mine, run.device)])
+        entropies.append(torch.special.entr(found[rows]).sum(1))  # those of the forget set
         return found
 
     # (3) KL(teacher ‖ student) on both sets shuffled together

@@ -44,7 +44,7 @@ def delete(
 
     # (2) KL(teacher without the true class ‖ student) on the forget set alone
     def loss(model: nn.Module, batch: Batch) -> Tensor:
-        target = without_own_class(teacher(batch), data.other_labels(batch.y.cpu()))
+        target = without_own_class(teacher(batch), data.other_labels(batch.labels))
         return soft_divergence(model(batch.x), target, 1.0)
 
     phase = Phase(data=data.forget, batch_size=batch_size, loss=loss)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from mucore.engine.batch import Batch
-from mucore.engine.data import Source, UnlearningData, sent
+from mucore.engine.data import Source, UnlearningData, sent, together
 from mucore.engine.features import classifier_layer, features_of
 from mucore.engine.loop import Optimizer, Phase, fit
 from mucore.engine.losses import soft_divergence
@@ -77,6 +77,7 @@ class Ready(Source):
     def name(self) -> str:
         return "features"
 
-    def _batch(self, run: Run, chosen: Tensor, *, augment: bool, backward: bool) -> Batch:
-        rows = sent(chosen, self.features.device)
-        return Batch(self.features[rows], rows, chosen, torch.zeros_like(rows))
+    def _batches(self, run: Run, order: Sequence[Tensor], **options: bool) -> Iterator[Batch]:
+        every = sent(together(order), self.features.device).split([*map(len, order)])
+        for rows, chosen in zip(every, order, strict=True):
+            yield Batch(self.features[rows], rows, chosen, torch.zeros_like(rows))

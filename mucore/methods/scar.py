@@ -19,7 +19,7 @@ from mucore.blocks.surrogate_data import (
 )
 from mucore.blocks.teacher import Teacher
 from mucore.engine.batch import Batch
-from mucore.engine.data import Repeated, UnlearningData
+from mucore.engine.data import Repeated, UnlearningData, places_of, sent
 from mucore.engine.features import class_means, features_and_logits, features_of
 from mucore.engine.loop import BatchNorm, Optimizer, Phase, fit
 from mucore.engine.losses import distillation_without
@@ -98,9 +98,10 @@ def scar(
     #     look like a removed class
     def loss(model: nn.Module, batch: Batch, stand_in: Batch | None = None) -> Tensor:
         features, logits = features_and_logits(model, batch.x)
-        moving = batch.y >= 0
-        gaps = clusters.to_own(features[moving], batch.y[moving])
-        gaps = weights[batch.ids[moving.cpu()]].to(features) * gaps
+        moving = batch.labels >= 0
+        rows = places_of(moving, features.device)
+        gaps = clusters.to_own(features[rows], batch.labels[moving])
+        gaps = sent(weights[batch.ids[moving]], features.device) * gaps
         answer = logits if stand_in is None else model(stand_in.x)
         said = teacher(batch if stand_in is None else stand_in)
         held = distillation_without(answer, said, data.forgotten_classes, temperature)

@@ -29,6 +29,7 @@ from mucore.runner.session import Session
 from mucore.runs import RunSpec
 from mucore.store.artifacts import MissingFile
 from mucore.store.records import Result
+from mucore.unforeseen import foreseen
 
 GRADIENT_BATCH = 128  # of large networks less, see engine/chunks.py
 
@@ -132,7 +133,7 @@ def gradient_norms_of(
     except Cancelled:
         raise
     except Exception as error:  # the other numbers of the run must not go with it
-        why = f"{type(error).__name__}: {error}"
+        why = foreseen(error) or f"{type(error).__name__}: {error}"
         return found(missing=f"The gradients of this network could not be had: {why}")
 
 

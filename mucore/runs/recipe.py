@@ -40,7 +40,7 @@ class Recipe(BaseModel):
     nesterov: bool = True
     weight_decay: float = Field(default=5e-4, ge=0, le=1)
     schedule: Literal["constant", "cosine", "onecycle", "step"] = "cosine"
-    # fp32 gives the reference numbers; auto takes bf16 where the device computes it natively.
+    # fp32 gives the reference numbers; auto takes what is faster on the device.
     precision: Literal["fp32", "bf16", "auto"] = "fp32"
     # Fields from here on came after results existed: they are written only where they differ from
     # their default, so that keys stay.

@@ -134,6 +134,7 @@ def statistics_of(
     notes = [
         *tables.missing_notes(runs, values, card),
         *tables.status_notes(runs),
+        *tables.machine_notes(runs),
         *tables.seed_notes(mine),
     ]
     intervals = tables.intervals(mine)

@@ -248,6 +248,16 @@ def status_notes(runs: pd.DataFrame) -> list[str]:
     ]
 
 
+def machine_notes(runs: pd.DataFrame) -> list[str]:
+    """Which settings have runs of several models of devices, or precisions."""
+    kinds = (runs["device"] + " in " + runs["precision"]).groupby(runs["setting"]).unique()
+    return [
+        f"{setting} has runs on {' and on '.join(sorted(found))}, and its means mix them."
+        for setting, found in kinds.items()
+        if len(found) > 1
+    ]
+
+
 def seed_notes(mine: pd.DataFrame) -> list[str]:
     """How many rows have one training seed."""
     counts = mine.groupby(["setting", "line"])["value"].count().to_numpy()

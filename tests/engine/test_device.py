@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mucore.engine.device import resolve_device, settle
+from mucore.engine.device import resolve_device, resolve_precision, settle
 from mucore.errors import BadValue
 
 
@@ -24,6 +24,14 @@ def test_workers_share_the_devices_in_turn(name, gpus, taken, monkeypatch):
     assert [str(resolve_device(name, number)) for number in range(4)] == taken
     with pytest.raises(BadValue, match=f"{gpus} CUDA GPUs"):
         resolve_device("cpu,cuda:3")
+
+
+@pytest.mark.parametrize(("graphs", "taken"), [("0", "fp32"), ("1", "bf16")])
+def test_auto_takes_bf16_on_a_gpu_where_steps_are_replayed(graphs, taken, monkeypatch):
+    monkeypatch.setenv("MUCORE_GRAPHS", graphs)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **options: True)
+    assert resolve_precision("auto", torch.device("cuda")) == taken
+    assert resolve_precision("bf16", torch.device("cuda")) == "bf16"
 
 
 def test_how_a_gpu_computes_float32_is_set_on_a_gpu_alone():

@@ -286,7 +286,7 @@ def test_learning_events_change_nothing_and_average_what_training_saw():
     for ids, x in ((torch.tensor([4, 1]), [2.0, -1.0]), (torch.tensor([1]), [3.0])):
         labels = torch.zeros(len(ids), dtype=torch.int64)
         batch = next(toy.request("mlp").forget[torch.arange(len(ids))].batches(Run(seed=0), 9))
-        given = replace(batch, x=torch.tensor(x).unsqueeze(1), y=labels, ids=ids)
+        given = replace(batch, x=torch.tensor(x).unsqueeze(1), y=labels, ids=ids, host=())
         value = by_hand.watch(lambda model, batch: model(batch.x).sum())(linear, given)
         assert value.item() == sum(x)
     found = by_hand.record()["confidence"]

@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 import threading
+from unittest.mock import Mock
 
 import pytest
+import torch
 from launching import small_grid
 from waiting import wait_for
 
@@ -15,6 +17,7 @@ from mucore.runner.grid import ScenarioChoice
 from mucore.runner.plan import launch, make_plan
 from mucore.runner.spawn import start_worker
 from mucore.runner.worker import work
+from mucore.unforeseen import foreseen
 
 
 def plan(store, *, scenario=None, **choices):
@@ -67,6 +70,21 @@ def test_a_failed_reference_fails_what_needs_it_with_the_reason(store):
     assert states["train"].state == "done"
     assert states["retrain"].state == "failed" and "500" in states["retrain"].error
     assert states["finetune"].state == "failed" and "500" in states["finetune"].error
+
+
+def test_memory_that_runs_out_in_a_block_or_an_evaluation_is_told_with_a_way_out(
+    store, monkeypatch
+):
+    out = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    for place in ("blocks.teacher.Teacher.__call__", "runner.evaluate.squared_gradient_norms"):
+        monkeypatch.setattr(f"mucore.{place}", Mock(side_effect=out))
+    made = plan(store, methods=("scrub", "finetune"))
+    launch(made, store, name="too large")
+    work(store, device="cpu", only=set(made.keys), until_done=True)
+    (failed,) = store.jobs(states=["failed"])
+    assert failed.label.startswith("scrub") and failed.error == str(foreseen(out))
+    (done,) = [each for each in store.results() if each.spec["method"] == "finetune"]
+    assert str(foreseen(out)) in done.metrics["efficacy"].error
 
 
 def test_cancel_reaches_a_running_job(store):

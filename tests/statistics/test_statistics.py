@@ -53,6 +53,8 @@ def run(
         "training_seed": seed,
         "unlearning_seed": unlearning,
         "status": "ok",
+        "device": "CPU",
+        "precision": "fp32",
     } | more
     return line, numbers
 
@@ -157,6 +159,16 @@ def test_what_is_missing_is_named():
         in found.notes
     )
     assert "1 run diverged; the values count like the others'." in found.notes
+
+
+def test_means_over_devices_or_precisions_are_told():
+    runs = [run("finetune", {"ta": (0.9, 0.0)}, seed=seed) for seed in (0, 1)]
+    other = run("finetune", {"ta": (0.8, 0.0)}, seed=2, device="H200", precision="bf16")
+    told = [[n for n in statistics(each).notes if "bf16" in n] for each in (runs, [*runs, other])]
+    assert told == [
+        [],
+        ["one_class has runs on CPU in fp32 and on H200 in bf16, and its means mix them."],
+    ]
 
 
 def test_the_lines_of_a_sweep_are_named_by_what_differs_alone():
