@@ -91,9 +91,8 @@ def test_weights_that_are_shared_or_stored_are_counted_once_or_not_at_all():
     runs = [past(ORIGINAL, 10.0, 2.0)]
     both = Forecast(runs).expect([ORIGINAL, again])
     assert [both[spec.key].seconds for spec in (ORIGINAL, again)] == pytest.approx([12.0, 2.0])
-    assert (
-        Forecast(runs, stored={ORIGINAL.model_key}).expect([ORIGINAL])[ORIGINAL.key].seconds == 2.0
-    )
+    there = Forecast(runs, stored={ORIGINAL.model_key}).expect([ORIGINAL])
+    assert there[ORIGINAL.key].seconds == 2.0
 
 
 def test_a_method_without_past_runs_goes_by_the_pace_of_others():
@@ -122,26 +121,21 @@ def test_schedule_is_a_sum_for_one_worker_and_waits_for_what_is_needed_with_two(
 
 
 def test_a_running_job_goes_by_the_forecast_at_first_and_soon_by_its_own_rate():
+    def left(job: Job) -> float:
+        return time_left([job], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each["t"]
+
     # 30 s at one half: its rate says 60 s of work, whatever the forecast was; 30 s of it and 6 s of
     # evaluation are left.
     running = job(0, "t", "running", took=30.0, progress=0.5, step="epoch 3 of 6")
-    assert time_left([running], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
-        "t"
-    ] == pytest.approx(36.0)
+    assert left(running) == pytest.approx(36.0)
     # 6 s at a tenth: rate 60 s, forecast 40 s, of which the rate counts for 0.4: 48 s of work, less
     # 6 s, and 6 s of evaluation.
     young = job(0, "t", "running", took=6.0, progress=0.1, step="epoch 1 of 6")
-    assert time_left([young], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
-        "t"
-    ] == pytest.approx(48.0)
+    assert left(young) == pytest.approx(48.0)
     measuring = replace(running, progress=0.5, step="measuring")
-    assert time_left([measuring], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
-        "t"
-    ] == pytest.approx(3.0)
+    assert left(measuring) == pytest.approx(3.0)
     fresh = replace(running, progress=0.0, started=NOW - timedelta(seconds=1))
-    assert time_left([fresh], {"t": known(40.0, 6.0)}, workers=1, now=NOW).each[
-        "t"
-    ] == pytest.approx(45.0)
+    assert left(fresh) == pytest.approx(45.0)
 
 
 def test_jobs_of_others_that_come_first_count_and_those_behind_do_not():

@@ -52,13 +52,8 @@ def test_an_old_store_ends_up_as_a_new_one(session, aged):
         assert {k: v.gap for k, v in again.metrics.items()} == {
             k: v.gap for k, v in fresh.metrics.items()
         }
-        assert (again.cost, again.outputs, again.weights, again.finished) == (
-            fresh.cost,
-            fresh.outputs,
-            fresh.weights,
-            fresh.finished,
-        )
-        assert again.flags == fresh.flags and again.notes == fresh.notes
+        for name in ("cost", "outputs", "weights", "finished", "flags", "notes"):
+            assert getattr(again, name) == getattr(fresh, name), name
 
 
 @pytest.mark.slow
