@@ -1,9 +1,10 @@
 """timm's ViT-tiny in files, on tensors as the network eats them."""
 
-import timm
 import torch
 
 import mucore.api as mu
+
+import timm  # isort: skip
 
 torch.manual_seed(0)
 x, y = torch.randn(60, 3, 224, 224), torch.arange(60) % 3

@@ -58,7 +58,7 @@ def samples(name: str, given: Any, run: Run) -> Samples:
         if not torch.allclose(some, again, equal_nan=True):
             raise ValueError("two looks at x differ, as under a transform that draws")
         x, y = default_collate([data[each] for each in range(len(data))])
-        if y.shape != x.shape[:1] or y.is_floating_point():
+        if not y.ndim or y.shape != x.shape[:1] or y.is_floating_point():
             raise ValueError(f"y has shape {[*y.shape]} and {y.dtype}")
     except Exception as error:  # of any kind: the data are the user's
         raise BadValue(
@@ -87,7 +87,7 @@ def forgotten(given: Any, count: int) -> Tensor:
 
 def _list_of(given: Any, count: int) -> Any:
     """A forget list of `count` samples at most as `identity` takes it."""
-    if isinstance(given, Tensor | range):  # a range may be too long to be listed
+    if isinstance(given, range) or (isinstance(given, Tensor) and given.ndim):  # may be too long
         return torch.as_tensor(given[: count + 1]).cpu().numpy()
     return Path(given) if isinstance(given, str) and not is_reference(given) else given
 
