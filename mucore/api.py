@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 from mucore import unforeseen
 from mucore.errors import BadValue, MucoreError, UnknownName, warn
+from mucore.outputs import Outputs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from mucore.runs import Scope
     from mucore.statistics import Statistics
     from mucore.suite.repeat import Repeated
+
+    Network = nn.Module | str | Path | Outputs
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,6 +62,7 @@ def _door(function: Callable[P, T]) -> Callable[P, T]:
 
 
 __all__ = [
+    "Outputs",
     "compare",
     "evaluate",
     "export",
@@ -150,32 +154,43 @@ def compare(
 @_door
 def evaluate(
     *,
-    unlearned: nn.Module | Sequence[nn.Module],
-    original: nn.Module | Sequence[nn.Module] | None = None,
-    retrained: nn.Module | Sequence[nn.Module] | None = None,
-    train: Any,
-    test: Any,
-    forget: Any,
+    unlearned: Network | Sequence[Network],
+    original: Network | Sequence[Network] | None = None,
+    retrained: Network | Sequence[Network] | None = None,
+    train: Any = None,
+    test: Any = None,
+    forget: Any = None,
+    model: str | Callable[[], nn.Module] | None = None,
+    preprocess: Any = "",
     head: str = "",
     device: str = "auto",
     batch_size: int = 256,
 ) -> Report:
-    """Judge networks of your own, in memory: their metrics, the gaps to Retrain, and the verdict;
-    nothing is stored.
+    """Judge networks of your own: their metrics, the gaps to Retrain, and the verdict; nothing is
+    stored.
 
-    `train` and `test` are Datasets or tensors of (x, y), x as the networks eat it: nothing is
-    normalised or augmented. `forget` are positions in `train`, a mask of bool, or a file of these
-    (.npy, .npz, .txt, .csv, .json, .pt). Lists hold one network a training seed and pair by their
-    places; the first unlearned network is compared with the first Retrain, and further Retrains say
-    how far these lie apart. `head` names the layer whose input are the features, where that is not
-    the last linear one. Networks are left as they were found. Raises `MucoreError`.
+    A network is a module, a file of weights or `Outputs`, also as an .npz file. Lists hold one a
+    training seed and pair by their places; the first unlearned network is compared with the first
+    Retrain, and further Retrains say how far these lie apart. For files `model` makes the network:
+    a catalogued name, timm:NAME, torchvision:NAME, FILE.py:NAME, or a class or function without
+    arguments. `train` and `test` are Datasets or tensors of (x, y), and `forget` are positions in
+    `train`, a mask of bool, or a file of these (.npy, .npz, .txt, .csv, .json, .pt); or `train` is
+    the name of a data set, npz:PATH or folder:PATH, which has its own `test`, and `forget` are rows
+    as published, or set:NAME. Floats go in as they are. Pixels, of a name or uint8 (n, c, h, w),
+    become what `preprocess` says: (mean, std) of pixels in 0..1, "0..1", "-1..1", "mucore" (the
+    training data's own), "inside" (0..1, or by a layer in the file); left open, what first batch
+    norms tell. Outputs need none of all that, and no metric of theirs needs weights. `head` names
+    the layer whose input are the features, where that is not the last linear one. Networks are left
+    as they were found. Raises `MucoreError`.
     """
     from mucore.evaluate import evaluate as judge
 
     if batch_size < 1:
         raise BadValue(f"batch_size must be at least 1, but got {batch_size}.")
     given = {"unlearned": unlearned, "original": original, "retrained": retrained}
-    return judge(given, train, test, forget, head, batch_size, device)
+    asked = {"train": train, "test": test, "forget": forget, "model": model, "head": head}
+    more = {"preprocess": preprocess, "batch_size": batch_size, "device": device}
+    return judge(given, asked | more)
 
 
 @_door

@@ -37,6 +37,12 @@ def install(extra: str) -> str:
     return f"python -m pip install -c constraints.txt -e '.[{extra}]' in your clone of mucore"
 
 
+def need(holds: object, sentence: str) -> None:
+    """Raise `BadValue` with the sentence where that does not hold."""
+    if not holds:
+        raise BadValue(sentence)
+
+
 class MucoreError(Exception):
     """Base of all errors that a user can cause and mend; the CLI and the dashboard print the text
     without a traceback.

@@ -1,7 +1,8 @@
-"""A user's own networks judged in memory: no store, no job, no recipe (`mucore.api.evaluate`).
+"""A user's own networks judged: no store, no job, no recipe (`mucore.api.evaluate`).
 
 What a stored run gets: one pass over each split, the metrics, the sanity flags, the verdict. Lists
 pair by their places, as runs do by training seed; further Retrains serve the verdict's bands alone.
+Where predictions are given nothing here imports torch; networks are asked by `mucore.brought`.
 """
 
 from __future__ import annotations
@@ -9,29 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import scipy
-import torch
-from rich.console import Console
-from rich.progress import track
-from torch import nn
 
-from mucore import brought, catalog, verdicts
-from mucore.brought import need
-from mucore.engine.collect import KEEP_FEATURES, collect
-from mucore.engine.data import Samples
-from mucore.engine.device import resolve_device
-from mucore.engine.run import Run
-from mucore.errors import said
-from mucore.judged import COST, Judged, inputs_of
+from mucore import catalog, verdicts
+from mucore.errors import need
+from mucore.judged import COST, Asked, Judged, inputs_of, whole_classes
 from mucore.metrics import measure, mia, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
-from mucore.outputs import Outputs, with_common_scale
+from mucore.outputs import Outputs
 from mucore.report import Report
 from mucore.rng import numpy_rng
-from mucore.runner.evaluate import trainable
 from mucore.statistics.significance import t_interval
 from mucore.verdicts.rules import BLINDABLE, FEWEST, PROBE
 
@@ -44,7 +36,7 @@ UNASKED: Final = {
     "va": "It takes validation data, which are not asked for here.",
     "ignorance": "It takes gradients or a fresh network. mu.compare measures it.",
     "cost": COST["missing"],
-    "representation": "It takes the linear layer that gives the logits. Name it by head=.",
+    "representation": "It takes what goes into the last layer. Name it by head=, or give features.",
 }
 
 
@@ -52,8 +44,11 @@ UNASKED: Final = {
 class Network(Judged):
     """A network under its name in the call, and what came of it."""
 
+    given: Any = None  # a module, the `Path` of its weights, or `Outputs`
     model: Any = None
-    head: nn.Module | None = None  # whose input are the features
+    head: Any = None  # the layer whose input are the features
+    preprocess: str = ""  # by a layer in its file
+    read: Sequence[str] = ()  # what was done to its file
     ready: Any = None  # what its metrics looked at
 
     def shares(self, metric: str) -> Any:
@@ -72,21 +67,21 @@ class Network(Judged):
 Groups = Mapping[str, Sequence[Network]]  # by their role, as `METHODS` has it
 
 
-def evaluate(
-    given: Mapping[str, Any], train: Any, test: Any, forget: Any, head: str, size: int, device: str
-) -> Report:
-    """See `mucore.api.evaluate`; `given` has networks by their role."""
-    groups = {role: _networks(role, given[role], head) for role in METHODS}
+def evaluate(given: Mapping[str, Any], call: Mapping[str, Any]) -> Report:
+    """See `mucore.api.evaluate`; `given` has networks by their role, `call` what else it takes."""
+    groups = {role: _networks(role, given[role]) for role in METHODS}
     every = [*chain(*groups.values())]
     _check(groups)
-    run = Run(seed=0, device=resolve_device(device))
-    known, unseen = brought.samples("train", train, run), brought.samples("test", test, run)
-    gone = brought.forgotten(forget, len(known))
-    parts = {"forget": known[gone], "retain": known[~gone], "test": unseen}
-    screen = Console(stderr=True)
-    off = not screen.is_terminal
-    for network in track(every, "asking networks", console=screen, transient=True, disable=off):
-        _ask(network, parts, run, size)
+    predicted = [isinstance(each.given, Outputs) for each in every]
+    what = "Networks and outputs cannot be compared with each other. Give outputs of all, or none."
+    need(any(predicted) == all(predicted), what)
+    if all(predicted):
+        found = _read(every, call)
+    else:
+        from mucore.brought import ask  # PyTorch: only networks wait for it
+
+        references = [*groups["original"], *groups["retrained"]]
+        found = ask([*references, *groups["unlearned"]], call)
     for one, other in chain(*(combinations(group, 2) for group in groups.values())):
         alike = np.array_equal(one.outputs["test"].logits, other.outputs["test"].logits)
         what = f"{one.name} and {other.name} answer alike, as one network, which counts once."
@@ -95,30 +90,48 @@ def evaluate(
     need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
     for network in (*groups["original"], *groups["retrained"]):
         _check_order(network)
-    counts = np.bincount(parts["forget"].labels)
+    gone, kept = (every[0].outputs[name].labels for name in ("forget", "retain"))
+    counts = np.bincount(gone)
     forgotten = {int(each): int(counts[each]) for each in np.flatnonzero(counts)}
-    classes_gone = brought.whole_classes(known.labels, gone)
-    judged = _measure(groups, classes_gone)
+    judged = _measure(groups, whole_classes(gone, kept))
     rows, missing = _table(groups)
     listed = ", ".join(f"{count:,} of class {each}" for each, count in forgotten.items())
     seeds = len(groups["unlearned"])
     how = f"t over {seeds} training seeds" if seeds > 1 else f"{DRAWS:,} bootstraps of samples"
-    about = f"Forgotten of {len(known):,} samples: {listed}. Intervals: 95 %, {how}."
-    told = (missing, forgotten, about, rows)
-    name = type(groups["unlearned"][0].model).__name__
-    return Report(*judged, *told, every, known, gone.numpy(), classes_gone, name)
+    about = f"Forgotten of {found.total:,} samples: {listed}. Intervals: 95 %, {how}."
+    about += f" Pixels: {found.preprocess}." * bool(found.preprocess)
+    return Report(*judged, missing, forgotten, about, rows, every, found)
 
 
-def _networks(role: str, given: Any, head: str) -> list[Network]:
+def _networks(role: str, given: Any) -> list[Network]:
     listed = [*given] if isinstance(given, tuple | list) else [] if given is None else [given]
     found = []
-    for number, model in enumerate(listed):
+    for number, one in enumerate(listed):
         name = f"{role}[{number}]" if len(listed) > 1 else role
-        brought.need_module(name, model)
-        layers = dict(model.named_modules()) | {"": brought.last_linear(model)}
-        need(head in layers, f"head names a layer, but {name} has no {said(head)}.")
-        found.append(Network(name, METHODS[role], number, model=model, head=layers[head]))
+        path = Path(one) if isinstance(one, str | Path) else None
+        one = Outputs.read(path) if path and path.suffix == ".npz" else path or one
+        found.append(Network(name, METHODS[role], number, given=one))
     return found
+
+
+def _read(every: Sequence[Network], call: Mapping[str, Any]) -> Asked:
+    """Take the outputs that are given. Raises `BadValue` where they are not of the same samples."""
+    beside = [name for name in ("train", "test", "forget", "model") if call[name] is not None]
+    need(not beside, f"Outputs come with their labels. Leave out {', '.join(beside)}.")
+    first = every[0].given
+    need({*SPLITS.values()} <= {*first}, "Outputs need the splits forget, retain and test.")
+    for each in every:
+        same = [*each.given] == [*first] and all(
+            np.array_equal(getattr(part, what), getattr(first[name], what))
+            for name, part in each.given.items()
+            for what in ("labels", "ids")
+        )
+        rule = "Outputs must be of the same samples in the same order"
+        need(same, f"{rule}, but {each.name} and {every[0].name} have other labels or ids.")
+        each.outputs = each.given
+    labels = {name: part.labels for name, part in first.items()}
+    ids, classes = first["forget"].ids, first["forget"].logits.shape[1]
+    return Asked(ids, len(ids) + len(first["retain"]), labels, classes, name="outputs")
 
 
 def _check(groups: Groups) -> None:
@@ -130,34 +143,12 @@ def _check(groups: Groups) -> None:
         need(paired, f"{what} Give one each, or judge one network at a time.")
     for one, other in combinations(chain(*groups.values()), 2):
         what = f"{one.name} and {other.name} are one module, which counts once."
-        need(one.model is not other.model, f"{what} Unlearn on a copy.deepcopy of the original.")
-
-
-def _ask(network: Network, parts: Mapping[str, Samples], run: Run, size: int) -> None:
-    """Let a network predict each part. Raises `BadValue` where it does not answer with logits."""
-    model = network.model
-    network.weights = trainable(model)
-    x = next(parts["test"].batches(run, size)).x
-    labels = torch.cat([each.labels for each in parts.values()])
-    with brought.left_as_found(model, run.device), brought.answering(network.name, x):
-        classes, gives = brought.asked(model, network.head, x, labels)
-        network.head = network.head if gives else None
-        features = KEEP_FEATURES if gives else 0
-        more: dict[str, Any] = {"features": features, "head": network.head, "size": size}
-        found = {
-            name: collect(model, part, classes, run, keep=None, **more)
-            for name, part in parts.items()
-        }
-        if not all(np.isfinite(each.logits).all() for each in found.values()):
-            raise ValueError("some are NaN or infinite; it has diverged")
-    network.outputs = with_common_scale(Outputs(found))
+        need(one.given is not other.given, f"{what} Unlearn on a copy.deepcopy of the original.")
 
 
 def _check_order(network: Network) -> None:
     """Raise `BadValue` where outputs fit the retained labels far better in another order."""
     counts = network.outputs["retain"].confusion
-    if counts.ndim == 3:  # attributes
-        return
     classes, order = scipy.optimize.linear_sum_assignment(-counts)
     mine, best = (counts[classes, each].sum() / counts.sum() for each in (classes, order))
     guess = counts.sum(axis=1).max() / counts.sum()  # of a network that says one class alone
@@ -187,7 +178,7 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
             *_copies(network, beside, role),
         ]
         notes = network.notes = sanity.cautions(inputs, metrics)
-        caveats += [f"{network.name}: {sentence}" for sentence in (*flags, *notes)]
+        caveats += [f"{network.name}: {sentence}" for sentence in (*network.read, *flags, *notes)]
         values = {name: each.value for name, each in metrics.items() if each.value is not None}
         blind, collapsed = "confidence" in sanity.blind_attacks(notes), sanity.is_collapsed(flags)
         counts = {name: len(network.shares(name)) for name in (*SPLITS, BLINDABLE)}

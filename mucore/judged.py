@@ -4,7 +4,6 @@ pack of such. Imports no torch.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,8 +17,8 @@ from mucore.metrics import MetricInputs, measure
 from mucore.outputs import Outputs, confusion
 from mucore.store import Store, open_pack
 from mucore.store.records import Measured
+from mucore.suite.verify import alike
 
-TOLERANCE: Final = 1e-6  # relative, as `mucore.suite.verify` has it
 # Networks do not tell what unlearning took.
 COST: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("seconds", "processor_seconds", "peak_memory_bytes")),
@@ -43,6 +42,27 @@ class Judged:
     metrics: Mapping[str, Measured] = field(default_factory=dict)
     flags: Sequence[str] = ()
     notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What networks were asked about. Of `total` training samples `ids`, (f,) int64, are forgotten;
+    `content` holds arrays that tell the data from others, or is a hash of them.
+    """
+
+    ids: np.ndarray
+    total: int
+    content: Mapping[str, Any] | str
+    classes: int
+    data: str = "data"  # names that pages show
+    name: str = "net"
+    preprocess: str = ""  # what pixels became; "" where samples went in as they are
+    device: str = "cpu"
+
+
+def whole_classes(gone: np.ndarray, kept: np.ndarray) -> tuple[int, ...]:
+    """The classes of forgotten labels (f,), where none of these is among the `kept` (r,)."""
+    return () if np.isin(gone, kept).any() else tuple(np.unique(gone).tolist())
 
 
 def inputs_of(
@@ -109,13 +129,7 @@ def _checked(store: Store) -> tuple[list[str], int]:
 
 
 def _same(told: Measured | None, found: Measured) -> bool:
-    return told is not None and _near(told.value, found.value) and _near(told.gap, found.gap)
-
-
-def _near(told: float | None, found: float | None) -> bool:
-    if told is None or found is None:
-        return told is found
-    return math.isclose(told, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return told is not None and alike(told.value, found.value) and alike(told.gap, found.gap)
 
 
 def _counts(part: Any) -> np.ndarray:

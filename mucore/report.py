@@ -7,7 +7,6 @@ own names, the data set as `npz:NAME` with the hash of its content, the network 
 from __future__ import annotations
 
 import hashlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,12 +22,12 @@ import pandas as pd
 from mucore import verdicts
 from mucore.errors import BadValue
 from mucore.forget_sets.saved import forget_hash
-from mucore.judged import COST, Judged
-from mucore.runner.execute import versions
+from mucore.judged import COST, Asked, Judged, whole_classes
 from mucore.runs import RunSpec, make_recipe
 from mucore.runs.spec import REVISION
 from mucore.store import Store, open_store, write_pack
 from mucore.store.records import Comparison, Result
+from mucore.suite.pack import zipped
 
 OWN: Final = {"own": True}  # of pack.json: no suite's
 NOTE: Final = "Judged as it was brought: network, Retrain and training are its user's."
@@ -48,10 +47,7 @@ class Report:
     about: str
     rows: Sequence[Mapping[str, Any]]
     networks: Sequence[Judged]
-    train: Any  # `Samples` over `Inputs`
-    gone: np.ndarray  # (n,) bool, of `train`
-    classes_gone: tuple[int, ...]
-    name: str  # of the network's class
+    asked: Asked
 
     def table(self) -> pd.DataFrame:
         """One row a metric: means over training seeds, the gap to Retrain, and the 95 % interval
@@ -59,7 +55,7 @@ class Report:
         """
         return pd.DataFrame([*self.rows])
 
-    def save(self, path: str | Path, *, data: str = "data", model: str = "") -> Path:
+    def save(self, path: str | Path, *, data: str = "", model: str = "") -> Path:
         """Write a pack, a zip file, with rows and all predictions, under names of the data and of
         the network that pages show; `mucore app PACK` opens it, `mucore suite verify PACK`
         computes its numbers again. Raises `BadValue` where it cannot be written.
@@ -71,13 +67,7 @@ class Report:
             with Store(Path(place) / "home", url="sqlite://") as store:
                 keys = {*self.keep(store, data=data, model=model).keys}
                 write_pack(store, Path(place) / "pack", outputs=keys, samples=None, beside=OWN)
-            made = shutil.make_archive(f"{place}/made", "zip", Path(place) / "pack")
-            try:
-                shutil.copyfile(made, path)
-            except OSError as error:
-                raise BadValue(
-                    f"The pack cannot be written to {path}: {error.strerror}. Choose another path."
-                ) from error
+            zipped(Path(place) / "pack", path)
         return path
 
     def show(self, *, port: int = 8501) -> None:
@@ -88,14 +78,15 @@ class Report:
             subprocess.run(command, check=False)
 
     def keep(
-        self, home: Store | str | Path | None = None, *, data: str = "data", model: str = ""
+        self, home: Store | str | Path | None = None, *, data: str = "", model: str = ""
     ) -> Comparison:
         """Put the rows among a home's results, as a comparison, which is returned."""
         store = home if isinstance(home, Store) else open_store(home)
+        data, model = data or self.asked.data, model or self.asked.name
         try:
-            results = [*self._results(store, f"npz:{data}", f"own:{model or self.name}")]
+            results = [*self._results(store, f"npz:{data}", f"own:{model}")]
             store.put_results(results)
-            name = f"{model or self.name} on {data}, judged"
+            name = f"{model} on {data}, judged"
             keys = [each.key for each in results]
             return store.create_comparison(name, NOTE, {}, keys)
         finally:
@@ -103,19 +94,21 @@ class Report:
                 store.close()
 
     def _results(self, store: Store, data: str, model: str) -> Iterable[Result]:
-        now, ids = datetime.now(UTC), np.flatnonzero(self.gone)
+        from mucore.runner.execute import versions  # PyTorch
+
+        now, ids, content = datetime.now(UTC), self.asked.ids, self.asked.content
         references = [each for each in self.networks if each.method != "uploaded"]
-        parameters: dict[str, Any] = {"class_ids": list(self.classes_gone)}
-        if not self.classes_gone:
-            parameters = {"ids": ids.tolist(), REVISION: 2}
+        labels = (self.networks[0].outputs[name].labels for name in ("forget", "retain"))
+        classes = whole_classes(*labels)
+        parameters: dict[str, Any] = {"ids": ids.tolist(), REVISION: 2}
         base = RunSpec(
             dataset=data,
-            data_hash=digest({"x": self.train.images.x, "y": self.train.labels}),
+            data_hash=content if isinstance(content, str) else digest(content),
             model=model,
             recipe=make_recipe("standard"),
-            scenario="class_wise" if self.classes_gone else "ids",
-            scenario_parameters=parameters,
-            original_hash=digest(*(each.weights or {} for each in references)),
+            scenario="class_wise" if classes else "ids",
+            scenario_parameters={"class_ids": list(classes)} if classes else parameters,
+            original_hash=digest(*map(_content, references)),
             method="original",
         )
         for each in self.networks:
@@ -123,7 +116,7 @@ class Report:
             if each.method == "retrain":
                 spec = spec.retrained()
             elif each.method == "uploaded":
-                file = {"file": digest(each.weights or {})}
+                file = {"file": digest(_content(each))}
                 spec = spec.model_copy(update={"method": "uploaded", "parameters": file})
             yield Result(
                 key=spec.key,
@@ -138,10 +131,10 @@ class Report:
                 confusion={name: part.confusion.tolist() for name, part in each.outputs.items()},
                 forget_hash=forget_hash(ids),
                 forget_count=len(ids),
-                retain_count=len(self.gone) - len(ids),
+                retain_count=self.asked.total - len(ids),
                 data_hash=spec.data_hash,
                 versions=versions(),
-                device=str(self.train.images.device),
+                device=self.asked.device,
                 outputs=store.artifacts.put_outputs(each.outputs),
                 started=now,
                 finished=now,
@@ -150,6 +143,11 @@ class Report:
     def __repr__(self) -> str:
         doubt = " (an indication)" if self.verdict.provisional else ""
         return f"{self.verdict.said}{doubt}. {self.verdict.sentence}\n{self.about}"
+
+
+def _content(judged: Judged) -> Mapping[str, Any]:
+    """What tells a network from others: its weights, else what it predicts."""
+    return judged.weights or {name: part.logits for name, part in judged.outputs.items()}
 
 
 def digest(*parts: Mapping[str, Any]) -> str:

@@ -18,12 +18,13 @@ from torch import Tensor, nn
 
 from mucore import brought, catalog
 from mucore.blocks.shards import Sharded
-from mucore.brought import LOOKED_AT, need
 from mucore.catalog.cards import MethodCard
 from mucore.engine.data import Samples, UnlearningData
 from mucore.engine.device import resolve_device, resolve_precision
+from mucore.engine.features import last_linear
 from mucore.engine.run import Run
-from mucore.errors import BadValue, said
+from mucore.errors import BadValue, need, said
+from mucore.judged import whole_classes
 from mucore.runner.method import called, finite
 from mucore.runner.training_records import moments
 from mucore.runs import (
@@ -86,7 +87,7 @@ def unlearn(
     )
     known = brought.samples("train", train, run)
     gone = brought.forgotten(forget, len(known))
-    classes = brought.whole_classes(known.labels, gone)
+    classes = whole_classes(known.labels[gone].numpy(), known.labels[~gone].numpy())
     scenario = "class_wise" if classes else "ids"
     where = f"where forget= names {'whole classes' if classes else 'a part of a class'}"
     refuse_scenario(card, scenario, where)
@@ -107,7 +108,7 @@ def unlearn(
         unseen = replace(unseen, ids=unseen.ids + len(known))  # no training sample's
     elif "validation" in card.reads:
         unseen()
-    few = known.images.take(torch.arange(min(len(known), LOOKED_AT)))
+    few = known.images.take(torch.arange(min(len(known), brought.LOOKED_AT)))
     need(few.is_floating_point(), f"x must be floats, as methods move them, but is {few.dtype}.")
     shape = [*known.images.shape]
     what = f"{card.id} works on images, each (c, h, w), but a sample is {shape}. Choose another."
@@ -168,7 +169,7 @@ def _outputs(start: nn.Module, few: Tensor, known: Samples, unseen: Samples) -> 
     """How many classes the network tells apart. Raises `BadValue` where it does not, or where its
     last linear layer, which methods go by, is not what gives the logits.
     """
-    head, labels = brought.last_linear(start), torch.cat([known.labels, unseen.labels])
+    head, labels = last_linear(start), torch.cat([known.labels, unseen.labels])
     with brought.left_as_found(start, few.device), brought.answering("model", few):
         classes, gives = brought.asked(start, head, few, labels)
     rule = "The linear layer that is defined last must give the logits, as methods go by it."

@@ -3,11 +3,15 @@
 import copy
 import json
 import re
+import runpy
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.metrics import accuracy_score, roc_auc_score
@@ -16,6 +20,7 @@ from torch.utils.data import TensorDataset
 
 import mucore.api as mu
 from mucore import cli, datasets
+from mucore.cli.printing import to_json
 from mucore.errors import MucoreError
 from mucore.report import OWN
 from mucore.runs import RunSpec
@@ -30,6 +35,7 @@ KEPT = np.setdiff1d(np.arange(240), GONE)
 torch.manual_seed(0)
 X, Y = torch.randn(360, 1, 3, 3), torch.arange(360) % 3
 TRAIN, TEST = (X[:240], Y[:240]), (X[240:], Y[240:])
+BYTES: Any = {"train": (X[:240].byte(), Y[:240]), "test": (X[240:].byte(), Y[240:])}
 
 
 class Drawing(list[Any]):
@@ -163,7 +169,19 @@ def test_a_pack_of_it_is_checked_and_a_changed_number_is_found(tmp_path, capsys)
 
 
 WRONG: list[tuple[str, dict[str, Any]]] = [
-    ("'x.pth'", {"unlearned": "x.pth"}),
+    ("unlearned is a file of weights. Say model=", {"unlearned": "x.pth"}),
+    ("makes no network: BadValue", {"unlearned": "x.pth", "model": dict}),
+    ("cannot be compared", {"original": mu.Outputs({})}),
+    ("Leave it out", {"preprocess": "0..1"}),
+    ("have one type", {"test": (X.byte(), Y)}),
+    (
+        "Nothing in unlearned tells",
+        BYTES | {"unlearned": nn.Flatten(), "original": None, "retrained": None},
+    ),
+    ("or inside, but got '0..2'", BYTES | {"preprocess": "0..2"}),
+    ("1 means", BYTES | {"preprocess": ((0, 1), (1, 1))}),
+    ("test data of its own", {"train": "digits"}),
+    ("forget names rows of digits", {"train": "digits", "test": None, "forget": 5}),
     ("retrained[0] and retrained[1] are one", {"retrained": [C, C]}),
     ("retrained[1] answer alike", {"retrained": [C, copy.deepcopy(C)]}),
     ("original and unlearned are one", {"original": A}),
@@ -200,6 +218,19 @@ def test_the_page_runs(tmp_path, monkeypatch):
     assert seen["run"].status == "ok" and len(seen["run"].losses) == 2  # of 5 by a training of 200
 
 
+EXAMPLES = sorted((PAGE.parents[1] / "examples").glob("judge_*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_run(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where they save files
+    if path.stem == "judge_timm":
+        pytest.importorskip("timm")
+    report = runpy.run_path(str(path), run_name="__main__")["report"]
+    assert {"ta", "fa"} < {*report.table()["metric"]} and sum(report.forgotten.values()) == 20
+
+
 @pytest.mark.slow
 def test_the_notebook_runs():
     cells = json.loads((PAGE.parents[1] / "examples" / "judge.ipynb").read_text("utf-8"))["cells"]
@@ -211,13 +242,60 @@ def test_the_notebook_runs():
     assert seen["report"].forgotten == {3: int(seen["forget"].sum())}
 
 
+def outputs(model: Any) -> Any:
+    """What a plain loop would save."""
+    found = {}
+    parts = {"forget": (TRAIN, GONE), "retain": (TRAIN, KEPT), "test": (TEST, np.arange(120))}
+    for name, ((x, y), rows) in parts.items():
+        with torch.no_grad():
+            features = model.eval()[:3](x[rows])
+            found[f"{name}_logits"] = model[3](features).numpy()
+        found |= {f"{name}_labels": y[rows].numpy(), f"{name}_features": features.numpy()}
+    return found
+
+
+def test_outputs_have_the_numbers_of_their_networks_without_torch(tmp_path, capsys):
+    every = {f"{name}.npz": model for name, model in zip("abcde", (A, B, C, D, E), strict=True)}
+    for name, model in every.items():
+        np.savez(tmp_path / name, **outputs(model))
+    a, b, *retrained = (str(tmp_path / name) for name in every)
+    report = mu.evaluate(unlearned=mu.Outputs.of(**outputs(A)), original=b, retrained=retrained)
+    found, right = report.table(), judged().table()
+    same = right[right["metric"].isin(found["metric"])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, same, rtol=1e-5)
+    assert {*right["metric"]} - {*found["metric"]} == {"l2", "l2_normalised"}
+    command = f"evaluate --unlearned {a} --original {b} --retrained {','.join(retrained)} --json"
+    code = (
+        f"import sys; from mucore.cli import main; main({command.split()}); assert 'torch' not in"
+    )
+    done = subprocess.run([sys.executable, "-c", f"{code} sys.modules"], capture_output=True)
+    told = json.loads(to_json(found.to_dict("records")))
+    assert done.returncode == 0 and json.loads(done.stdout)["metrics"] == told
+    assert cli.main(["suite", "verify", str(report.save(tmp_path / "mine.zip"))]) == 0
+    good = outputs(B)
+    for words, changes in {
+        "[30, 3] for 29": {"forget_labels": good["forget_labels"][:29]},
+        "outputs, and labels go": {"test_labels": good["test_labels"] + 9},
+        "'retain_logits'": {"retain_logits": None},
+        "one comes twice": {"test_ids": np.zeros(120, int)},
+        "other labels or ids": {"test_labels": good["test_labels"][::-1]},
+    }.items():
+        arrays: Any = {name: each for name, each in (good | changes).items() if each is not None}
+        np.savez(tmp_path / "bad.npz", **arrays)
+        with pytest.raises(MucoreError, match=words.replace("[", r"\[")):
+            mu.evaluate(unlearned=a, original=str(tmp_path / "bad.npz"))
+    with pytest.raises(MucoreError, match="Leave out train, forget"):
+        mu.evaluate(unlearned=a, train=TRAIN, forget=GONE)
+
+
 @pytest.mark.slow
-def test_files_are_judged_on_the_command_line(tmp_path, capsys):
+def test_files_are_judged_on_the_command_line_as_in_python(tmp_path, capsys):
     code = "from torch import nn\ndef net(): return nn.Sequential(nn.Flatten(), nn.Linear(64, 10))"
     (tmp_path / "own.py").write_text(code)
     training = datasets.load("digits", validation_from="test", per_class=0, greyscale=False).train
     np.save(tmp_path / "ids.npy", training.rows[:40])  # as published: some rows are of the test set
     nets = [nn.Sequential(nn.Flatten(), nn.Linear(64, 10)) for _ in range(5)]
+    copies = [copy.deepcopy(each) for each in nets]
     u, o, *retrained = (f"{tmp_path}/{number}.pth" for number in range(5))
     for path, each in zip((u, o, *retrained), nets, strict=True):
         torch.save({"state_dict": each.state_dict()}, path)
@@ -229,6 +307,18 @@ def test_files_are_judged_on_the_command_line(tmp_path, capsys):
     values = {row["metric"]: row["unlearned"] for row in found["metrics"]}
     assert (values["fa"], values["ra"]) == pytest.approx((right[:40].mean(), right[40:].mean()))
     assert found["verdict"]["word"] and found["missing"]["va"]
+    data = datasets.load("digits")
+    pixels: Any = {
+        "train": (training.pixels, training.labels),
+        "test": (data.test.pixels, data.test.labels),
+    }
+    more: dict[str, Any] = {"preprocess": (0.5, 0.5), "device": "cpu"}
+    files: Any = {"unlearned": u, "original": o, "retrained": retrained, "model": copies.pop}
+    report = mu.evaluate(**files, **more, train="digits", forget=tmp_path / "ids.npy")
+    memory: Any = {"unlearned": nets[0], "original": nets[1], "retrained": nets[2:]}
+    same = mu.evaluate(**memory, **more, **pixels, forget=range(40))
+    assert report.table().equals(same.table()) and report.asked.name == "Sequential"
+    assert json.loads(to_json(report.table().to_dict("records"))) == found["metrics"]
     names = {f"{tmp_path}/own.py:net1": "KeyError", f"{tmp_path}/no.py:net": "no network"}
     names |= {"timm:none": "no network", "torchvision:none": "no network", "resnett": "named"}
     for name, words in names.items():

@@ -72,12 +72,8 @@ def test_an_order_agreement_and_words_of_numbers_by_hand():
     assert findings.tau(x, [1.0, 2.0, 4.0, 3.0])[0] == pytest.approx(4 / 6)  # one pair of six
     # of six pairs the one that forgot is nearer in four, and one is a tie
     assert findings.agreement([0.1, 0.3], [0.2, 0.3, 0.4]) == pytest.approx(4.5 / 6)
-    assert [findings.number(it) for it in (None, math.nan, -0.001, -0.5)] == [
-        "–",
-        "–",
-        "0.00",
-        "−0.50",
-    ]
+    numbers = [findings.number(it) for it in (None, math.nan, -0.001, -0.5)]
+    assert numbers == "– – 0.00 −0.50".split()
 
 
 def test_certain_are_differences_that_stay_after_the_correction():

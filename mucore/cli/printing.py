@@ -12,6 +12,8 @@ import pydantic_core
 from mucore import catalog
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mucore.runner.plan import Plan
     from mucore.store.records import Result
     from mucore.verdicts import Judged
@@ -165,6 +167,21 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     with console.capture() as text:
         console.print(table, highlight=False)
     print("\n".join(line.rstrip() for line in text.get().splitlines()))
+
+
+def print_frame(frame: pd.DataFrame) -> None:
+    """A frame as a table, without the columns that hold nothing."""
+    frame = frame.dropna(axis=1, how="all")
+    print_table([*frame], [[_cell(each) for each in row] for row in frame.itertuples(index=False)])
+
+
+def _cell(value: Any) -> str:
+    """A number to four digits, an interval, a name; "" for none."""
+    if isinstance(value, tuple):
+        return " to ".join(map(_cell, value))
+    if value is None or value != value:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def say_time(plan: Plan) -> str:

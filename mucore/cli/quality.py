@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mucore.cli.printing import print_table
+from mucore.cli.printing import print_frame
 
 if TYPE_CHECKING:
     from mucore.quality import Experiment, Finding
@@ -31,35 +31,23 @@ def content(experiment: Experiment, findings: Sequence[Finding]) -> dict[str, An
     }
 
 
-# columns of the table, by field of an `Assessment`
-NUMBERS = {
-    "F": "forgetting_quality",
-    "F half": "half_quality",
-    "Retrain half": "retrain_quality",
-    "score": "competition_score",
-    "RA ratio": "utility_ra",
-    "TA ratio": "utility_ta",
-    "time": "time_share",
-    "U-LiRA": "ulira_accuracy",
-}
+# fields of an `Assessment` that the table shows
+COLUMNS = ["method", "forgetting_quality", "half_quality", "retrain_quality", "competition_score"]
+COLUMNS += ["utility_ra", "utility_ta", "time_share", "ulira_accuracy"]
+COLUMNS += ["samples", "missing", "degenerate"]
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
     """One row a method on stdout; what the columns mean and what to beware of on stderr."""
     if not findings:
         return
-    rows = []
-    for row in (finding.row for finding in findings):
-        numbers = (row[name] for name in NUMBERS.values())
-        texts = ["" if value is None else f"{value:.3f}" for value in numbers]
-        counts = [f"{row[name]}/{row['samples']}" for name in ("missing", "degenerate")]
-        rows.append([row["method"], *texts, *counts])
-    print_table(("method", *NUMBERS, "missing", "degenerate"), rows)
+    import pandas as pd
+
+    print_frame(pd.DataFrame([finding.row for finding in findings])[COLUMNS])
     half = findings[0].assessment.half_models
     print(
-        f"F: forgetting quality, 1 is Retrain. Half: F with {half} models of a kind; Retrain "
-        "half: two halves of the retrained models, which is how far chance alone gets. Time: as a "
-        "share of Retrain's.",
+        f"Forgetting quality: 1 is Retrain. Half: of {half} models of a kind; retrain: of two "
+        "halves of the retrained models, as far as chance gets. Time: a share of Retrain's.",
         file=sys.stderr,
     )
     said: dict[str, list[str]] = {}

@@ -316,15 +316,24 @@ def gc(*, keep: Literal["all", "outputs", "numbers"] = "all") -> None:
 
 def purge(
     *,
-    dataset: Annotated[str, Parameter(help="The data set that the samples are of.")],
-    ids: Annotated[
-        str, Parameter(help="Rows with commas and ranges, @FILE of them, or set:NAME.")
-    ] = "",
-    persons: Annotated[str, Parameter(help="Persons instead, with commas, by name.")] = "",
-    yes: Annotated[bool, Parameter(negative="", help="Remove it; else it is listed.")] = False,
+    dataset: str,
+    ids: str = "",
+    persons: str = "",
+    yes: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """List what samples left in the home, and with --yes remove it: predictions and features of
     them, networks that were trained on them, forget sets, analyses. The record names no sample.
+
+    Parameters
+    ----------
+    dataset
+        The data set that the samples are of.
+    ids
+        Rows with commas and ranges, @FILE of them, or set:NAME.
+    persons
+        Persons instead, with commas, by name.
+    yes
+        Remove it; else it is listed.
     """
     from mucore import purge as work
     from mucore.forget_sets import identity

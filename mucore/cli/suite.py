@@ -49,23 +49,14 @@ def listed(*, as_json: Json = False) -> None:
 
     suites = [load(name) for name in names()]
     if as_json:
-        print(
-            to_json(
-                [{**suite.model_dump(mode="json"), "hash": suite.hash} for suite in suites],
-                indent=2,
-            )
-        )
+        found = [{**suite.model_dump(mode="json"), "hash": suite.hash} for suite in suites]
+        print(to_json(found, indent=2))
         return
-    rows = [
-        (
-            suite.id,
-            suite.hash,
-            ", ".join(task.scenario for task in suite.tasks),
-            ", ".join(suite.divisions),
-            len(suite.training_seeds),
-        )
-        for suite in suites
-    ]
+    rows = []
+    for suite in suites:
+        tasks = ", ".join(task.scenario for task in suite.tasks)
+        divisions, seeds = ", ".join(suite.divisions), len(suite.training_seeds)
+        rows.append((suite.id, suite.hash, tasks, divisions, seeds))
     print_table(("suite", "hash", "tasks", "divisions", "seeds"), rows)
     for suite in suites:
         print(f"{suite.id}: {suite.meaning} {suite.caveat}".rstrip(), file=sys.stderr)

@@ -21,7 +21,7 @@ from mucore.cli.base import (
     say_left_out,
 )
 from mucore.cli.flags import TaskOptions, build_grid
-from mucore.cli.printing import print_table, to_json
+from mucore.cli.printing import print_frame, to_json
 from mucore.errors import BadValue, warn
 from mucore.userfiles import paths
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mucore.runner.grid import Grid
     from mucore.tuning.plan import Plan, Wish
     from mucore.tuning.search import Event
-    from mucore.tuning.study import Study
 
 
 def tune(
@@ -134,46 +133,22 @@ def _show(event: Event, wish: Wish) -> None:
     progress(len(study.settings) / wish.trials, f"{where}, setting {len(study.settings)}")
     if study.finished(wish.trials):
         end_progress()
-        print(f"{where}: {_outcome(study)}", file=sys.stderr)
-
-
-def _outcome(study: Study) -> str:
-    choice, authors = study.choice(), study.authors
-    before = _score(authors.score if authors and authors.candidate else None)
-    best = _score(choice.score if choice else None)
-    return f"best {best} of {len(study.settings)} settings, the authors' {before}"
-
-
-def _score(value: float | None) -> str:
-    return "out" if value is None else f"{value:.2f}" if value < 10 else f"{value:.0f}"
+        authors = study.authors if study.authors and study.authors.candidate else None
+        best, before = (f"{it.score:.3g}" if it else "out" for it in (study.choice(), authors))
+        said = f"best {best} of {len(study.settings)} settings, the authors' {before}"
+        print(f"{where}: {said}", file=sys.stderr)
 
 
 def _say_records(records: Sequence[dict[str, Any]]) -> None:
-    print_table(
-        ("scenario", "method", "settings", "trials", "authors'", "best", "work", "setting"),
-        [
-            (
-                each["scenario"],
-                each["method"] + (" (open)" if each["open"] else ""),
-                str(each["settings"]),
-                str(each["trials"]),
-                _score(each["authors"]),
-                _score(each["score"]),
-                "" if each["work"] is None else f"{each['work']:.2f}",
-                ", ".join(f"{name} {_value(v)}" for name, v in (each["values"] or {}).items()),
-            )
-            for each in records
-        ],
-    )
+    import pandas as pd
+
+    columns = "scenario method open settings trials authors score work values".split()
+    print_frame(pd.DataFrame(records)[columns])
     print(
-        "Scores: how much of the verdict's margin is used up, by the number that uses most, on "
-        "average over three seeds; at most 1.0 is inside. Out: took too much work, or failed. "
-        "Work: share of Retrain's.",
+        "Authors, score: how much of the verdict's margin their setting and the best use up, by "
+        "the number that uses most, on average over three seeds; at most 1.0 is inside. None: took "
+        "too much work, or failed. Work: share of Retrain's.",
         file=sys.stderr,
     )
     for sentence in dict.fromkeys(s for each in records for s in each["cautions"]):
         print(sentence, file=sys.stderr)
-
-
-def _value(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from mucore.engine import losses
 from mucore.engine.chunks import chunk
@@ -15,14 +15,13 @@ from mucore.engine.data import Samples, places_of
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.features import penultimate
 from mucore.engine.run import Run
-from mucore.outputs import SplitOutputs, confusion
+from mucore.outputs import KEEP_FEATURES, SplitOutputs, confusion, first_shown, halved
 from mucore.rng import numpy_rng
 
 # of large networks less, see chunks.py; on a CPU so few that what goes from layer to layer stays in
 # its caches
 BATCH, ON_CPU = 512, 128
 KEEP_LOGITS = 10_000  # samples of a split kept one by one; confusion counts cover all
-KEEP_FEATURES = 4_000
 
 
 @torch.no_grad()
@@ -59,7 +58,7 @@ def collect(
     keeps = torch.zeros(len(samples), dtype=torch.bool)
     keeps[kept] = True
     labels = samples.labels.numpy()
-    shown = _shown(labels[kept], features)
+    shown = first_shown(labels[kept], features)
     shows = torch.zeros(len(samples), dtype=torch.bool)
     shows[kept[shown]] = True
     logits, predicted, vectors = [], [], []
@@ -83,7 +82,7 @@ def collect(
             done += len(batch)
             run.check()
     every = torch.cat(logits).cpu().numpy() if logits else np.zeros((0, classes), np.float32)
-    penult = _halved(torch.cat(vectors)).cpu().numpy() if vectors else None
+    penult = halved(torch.cat(vectors).cpu().numpy()) if vectors else None
     counts = confusion(labels, torch.cat(predicted).cpu().numpy() if predicted else labels, classes)
     order = np.concatenate([shown, np.delete(np.arange(len(kept)), shown)])
     return SplitOutputs(
@@ -93,30 +92,6 @@ def collect(
         confusion=counts,
         features=penult,
     )
-
-
-def _shown(labels: np.ndarray, features: int) -> np.ndarray:
-    """Positions, sorted, of those of the kept samples whose features are stored: the first ones, or
-    where a class is missing among these the first share of each class, one sample at least.
-
-    Files of some data sets are sorted by class. Attributes (n, A) are no classes.
-    """
-    first = np.arange(min(features, len(labels)))
-    if not len(first) or labels.ndim == 2:
-        return first
-    _, each, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    if len(np.unique(each[first])) == len(counts):
-        return first
-    by_class = np.argsort(each, kind="stable")
-    place = np.empty(len(labels))  # among those of its class
-    place[by_class] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(np.argsort(place / counts[each], kind="stable")[:features])
-
-
-def _halved(features: Tensor) -> Tensor:
-    """In float16, unless that made a finite feature infinite."""
-    half = features.half()
-    return features if (half.isinf() & features.isfinite()).any() else half
 
 
 def collect_elsewhere(model: nn.Module, samples: Samples, classes: int, run: Run) -> SplitOutputs:

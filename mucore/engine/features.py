@@ -19,15 +19,19 @@ BATCH = 512  # of large networks less, see chunks.py
 TINY = 1e-8  # keeps the norm of a feature vector of zeros, as ReLU gives them, out of a denominator
 
 
+def last_linear(model: nn.Module) -> nn.Linear | None:
+    """By the order of definition."""
+    return next((m for m in reversed([*model.modules()]) if isinstance(m, nn.Linear)), None)
+
+
 def classifier_layer(model: nn.Module) -> nn.Linear:
     """The last linear layer in definition order; raises `BadValue` for a network without one."""
-    layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
-    if not layers:
+    if (layer := last_linear(model)) is None:
         raise BadValue(
             "The network has no linear layer, so it has no penultimate features. End it in one, or "
             "choose a method that needs none."
         )
-    return layers[-1]
+    return layer
 
 
 @contextlib.contextmanager

@@ -41,18 +41,27 @@ def loaded(
     weights that were trained on other inputs.
     """
     found = load_checkpoint(path, model)
-    right = found.preprocess or recognised(model, samples, preprocess)
+    refuse_other(found.preprocess or recognised(model, samples, preprocess), preprocess, file)
+    return found
+
+
+def refuse_other(right: str, preprocess: str, file: str) -> None:
+    """Raise `BadFile` where what is `right` for a network is known, and is something else."""
     if right not in ("", preprocess):
         raise BadFile(f"{file} was trained on {stated(right)}.")
-    return found
+
+
+def batch_norms(model: nn.Module) -> list[_BatchNorm]:
+    """Those that know what they saw in training."""
+    every = (each for each in model.modules() if isinstance(each, _BatchNorm))
+    return [each for each in every if each.running_var is not None]
 
 
 def recognised(model: nn.Module, samples: Samples, preprocess: str) -> str:
     """The known preprocessing that fits the first batch norm clearly better than `preprocess`; ""
     where none does, as with a network that nothing is left of, and without a batch norm.
     """
-    norms = [m for m in model.modules() if isinstance(m, _BatchNorm) and m.running_var is not None]
-    if not norms:
+    if not (norms := batch_norms(model)):
         return ""
     chosen = samples[torch.linspace(0, len(samples) - 1, min(IMAGES, len(samples))).long()]
     pixels = chosen.images.take(chosen.positions)

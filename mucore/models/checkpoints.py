@@ -33,6 +33,10 @@ _DIALECTS: Final = (("shortcut.", "downsample."), ("linear.", "fc."))
 # plain values that trainers save beside the weights
 _PLAIN: list[Any] = [argparse.Namespace, np.dtype, *map(type, map(np.dtype, "fdl?"))]
 _PLAIN += [scalar, (scalar, "numpy.core.multiarray.scalar")]
+UNTOLD: Final = (
+    "Nothing in {} tells on which pixels it was trained. Say preprocess: "
+    f"{USUAL} if it was trained here, else {', '.join(NAMED)} or MEAN/STD."
+)
 
 
 @dataclass(frozen=True)
@@ -92,10 +96,7 @@ def preprocess_of(path: Path) -> str:
     """
     found = fitted(path, read(path), {})
     if not found.preprocess and not any(key.endswith("running_var") for key in found.tensors):
-        raise BadFile(
-            f"Nothing in {path} tells on which pixels it was trained. Say preprocess: {USUAL} if "
-            f"it was trained here, else {', '.join(NAMED)} or MEAN/STD."
-        )
+        raise BadFile(UNTOLD.format(path))
     return found.preprocess
 
 

@@ -14,14 +14,14 @@ from torch import nn
 
 from mucore import training
 from mucore.engine.chunks import chunk
-from mucore.engine.collect import KEEP_FEATURES, KEEP_LOGITS, collect, collect_elsewhere
+from mucore.engine.collect import KEEP_LOGITS, collect, collect_elsewhere
 from mucore.engine.data import UnlearningData
 from mucore.engine.ensemble import Ensemble
 from mucore.engine.run import Run
 from mucore.errors import Cancelled
 from mucore.metrics import MetricInputs
 from mucore.metrics.inputs import GRADIENTS, GradientNorms
-from mucore.outputs import Outputs, with_common_scale
+from mucore.outputs import KEEP_FEATURES, Outputs, with_common_scale
 from mucore.probes.efficacy import squared_gradient_norms, squared_norm_of_mean_gradient
 from mucore.rng import stream_seed
 from mucore.runner.device_data import some_of

@@ -17,9 +17,12 @@ Moments = tuple[tuple[float, ...], tuple[float, ...]]  # mean and std, one numbe
 
 
 def canonical(value: Any) -> str:
-    """The one name of a choice: "mucore", "0..1", "-1..1", or numbers as `written` has them.
-    Raises `ValueError`, of which a recipe's validation makes a sentence.
+    """The one name of a choice: "mucore", "0..1", "-1..1", or numbers, also a pair of lists, as
+    `written` has them. Raises `ValueError`, of which a recipe's validation makes a sentence.
     """
+    if isinstance(value, tuple | list):
+        parts = (part if hasattr(part, "__iter__") else [part] for part in value)
+        value = "/".join(",".join(map(str, part)) for part in parts)
     text, named = str(value).strip(), f"{USUAL}, {', '.join(NAMED)}"
     try:
         return text if text == USUAL else written(*_numbers(text))

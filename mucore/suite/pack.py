@@ -186,7 +186,7 @@ def write(pack: Pack, path: Path, *, features: bool = False, weights: bool = Fal
     if not packed:
         return _write_folder(pack, path, features, weights)
     with tempfile.TemporaryDirectory() as place:
-        _zip(_write_folder(pack, Path(place), features, weights), path)
+        zipped(_write_folder(pack, Path(place), features, weights), path)
     return path
 
 
@@ -220,15 +220,14 @@ def _write_folder(pack: Pack, path: Path, features: bool, weights: bool) -> Path
     )
 
 
-def _zip(folder: Path, path: Path) -> None:
+def zipped(folder: Path, path: Path) -> None:
     try:
         with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
             for file in sorted(file for file in folder.rglob("*") if file.is_file()):
                 archive.write(file, file.relative_to(folder).as_posix())
     except OSError as error:
         raise BadValue(
-            f"The pack could not be written to {path}: {error.strerror or error}. Choose another "
-            "place with --out."
+            f"The pack could not be written to {path}: {error.strerror or error}. Name another."
         ) from error
 
 

@@ -11,12 +11,12 @@ import torch
 import toy
 from torch import nn
 
-from mucore.engine.collect import _shown, collect
+from mucore.engine.collect import collect
 from mucore.engine.data import Mixture, crop_and_flip
 from mucore.engine.features import classifier_layer
 from mucore.engine.run import Run
 from mucore.metrics.representation import linear_cka
-from mucore.outputs import Outputs, SplitOutputs, with_common_scale
+from mucore.outputs import Outputs, SplitOutputs, first_shown, with_common_scale
 
 
 def test_batches_carry_normalised_images_labels_and_ids():
@@ -161,8 +161,8 @@ def test_features_are_of_every_class_where_samples_lie_in_class_order():
     assert set(mixed.labels[:30]) == set(mixed.labels)
     assert (mixed.ids == data.ids.numpy()).all()
     # more classes than the share has samples: one of each class at least
-    assert _shown(np.repeat([0, 1, 2], [97, 2, 1]), 3).tolist() == [0, 97, 99]
-    assert _shown(np.zeros((5, 3)), 2).tolist() == [0, 1]
+    assert first_shown(np.repeat([0, 1, 2], [97, 2, 1]), 3).tolist() == [0, 97, 99]
+    assert first_shown(np.zeros((5, 3)), 2).tolist() == [0, 1]
 
 
 def test_features_beyond_half_precision_share_one_power_of_two():

@@ -587,15 +587,8 @@ def test_the_demo_from_end_to_end(capsys, home, demo, stats_json):
 
 @pytest.mark.slow
 def test_tables_for_a_reader_and_a_paper(capsys, home, demo):
-    common = [
-        "stats",
-        "--pack",
-        str(demo),
-        "--comparison",
-        COMPARISON,
-        "--methods",
-        "scrub,salun,ssd",
-    ]
+    common = ["stats", "--pack", str(demo), "--comparison", COMPARISON]
+    common += ["--methods", "scrub,salun,ssd"]
     assert cli.main(common) == 0
     screen = capsys.readouterr()
     assert all(

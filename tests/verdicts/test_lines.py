@@ -238,14 +238,8 @@ def test_json_tables_and_exports_carry_the_verdict(tmp_path: Path):
     assert frame["distance"].notna().all()
     run_of = next(each for each in results if each.spec["method"] == "finetune")
     content = records.describe(run_of, judged=judged[run_of.key])
-    assert content["verdict"]["word"] == "did nothing" and list(content["verdict"]) == [
-        "word",
-        "shown",
-        "provisional",
-        "sentence",
-        "metric",
-        "seeds_needed",
-    ]
+    assert content["verdict"]["word"] == "did nothing"
+    assert [*content["verdict"]] == "word shown provisional sentence metric seeds_needed".split()
     assert content["distance"] == pytest.approx(judged[run_of.key].distance)
     retrain = next(each for each in results if each.spec["method"] == "retrain")
     assert records.describe(retrain, judged=judged[retrain.key])["verdict"] is None

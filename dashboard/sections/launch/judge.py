@@ -200,7 +200,7 @@ def _answer(number: int) -> bool:
     if mine.verdict:
         st.markdown(escape(mine.verdict.sentence))
     if found.get("comparison") == number:
-        st.caption(escape(f"Pixels: {found['preprocess']}. {found['about']}"))
+        st.caption(escape(found["about"]))
         for caveat in found["caveats"]:
             st.caption(escape(caveat))
     with st.container(horizontal=True):
