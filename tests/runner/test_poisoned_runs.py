@@ -13,7 +13,6 @@ import torch
 from launching import digits
 
 from mucore import datasets
-from mucore.engine.data import Samples
 from mucore.errors import BadValue
 from mucore.outputs import confusion
 from mucore.runner.execute import execute
@@ -103,21 +102,6 @@ def test_attack_success_is_what_the_stored_predictions_say(session):
 
 
 # -- who sees what
-
-
-@pytest.fixture
-def learned(monkeypatch) -> dict[str, set[int]]:
-    """Ids that pass through a network with gradients, by role of their set."""
-    seen: dict[str, set[int]] = {}
-    batch = Samples._batch
-
-    def watched(self: Samples, run, index, **options):
-        if options["backward"]:
-            seen.setdefault(self.role, set()).update(self.ids[index].tolist())
-        return batch(self, run, index, **options)
-
-    monkeypatch.setattr(Samples, "_batch", watched)
-    return seen
 
 
 @pytest.mark.parametrize("scenario", ["backdoor", "label_flip"])
