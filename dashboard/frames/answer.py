@@ -16,14 +16,19 @@ from dashboard.text.labels import number
 from mucore.statistics import suspicions
 
 
-def nearest_sentence(rows: Sequence[Row]) -> str:
-    """Which method is nearest to Retrain, and at what cost; why none is."""
+def nearest_sentence(rows: Sequence[Row], apart: float | None = None) -> str:
+    """Which method is nearest to Retrain, and at what cost, or how many others lie no farther from
+    it than two Retrains do, `apart` in 0..1, so that their order says nothing; why none is.
+    """
     near = verdicts.nearest(rows)
     if not near:
         return verdicts.why_none(rows)
     row = near[0]
     cost = "" if row.cost is None else f" at {100 * row.cost:.2g} % of the cost"
     come = "comes" if row.verdict is not None and row.verdict.shown else "may come"
+    if others := sum((each.away or 0.0) <= (apart or -1.0) for each in near[1:]):
+        said = f"{others} others end" if others > 1 else "another method ends"
+        return f"{row.title} {come} closest to Retrain; {said} as close as another Retrain, too."
     return f"{row.title} {come} closest to Retrain: {_points(row.away or 0.0)} away{cost}."
 
 

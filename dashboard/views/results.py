@@ -57,9 +57,10 @@ def page() -> None:
     with top:
         header.header(scenario.question, how_to_read(runs), source)
     revised_verdicts.notice(source, data.unlearning_runs())
-    tabs.answer(frames.nearest_sentence(table.methods))
+    apart = frames.apart(runs, values, rules_of(scenario.id).metrics)
+    tabs.answer(frames.nearest_sentence(table.methods, apart))
     header.verdict_bar(table.methods)
-    chart = figure.show(table, frames.apart(runs, values, rules_of(scenario.id).metrics))
+    chart = figure.show(table, apart)
     paper = methods_table.show(table, runs, sort, descending)
     outside = suspicious(runs, values, source.name, source.change, data.chosen(runs))
     count = flagged(source.store, source.name, source.change, tuple(runs["key"]))

@@ -35,7 +35,7 @@ def show() -> None:
         away = [100 * (row.away or 0.0) for row in far]
         axis = "Points from Retrain"
         figure = start_tiles.values(far, away, 0.0, axis, dark=dark)
-        said = "How far from a model that never saw the data."
+        said = "From a model that never saw the data; authors' settings."
         with columns[0]:
             alt = start_tiles.alt_text(far, away, axis)
             lesson = {"lesson": "forget-one-class", "step": "2"}
