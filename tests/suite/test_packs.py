@@ -21,9 +21,8 @@ import mucore.api as mu
 from mucore import cli
 from mucore.errors import BadFile, BadValue
 from mucore.outputs import Outputs
-from mucore.runner import local
 from mucore.runs import RunSpec
-from mucore.store import ACTIVE, open_store
+from mucore.store import open_store
 from mucore.store.artifacts import Artifacts
 from mucore.suite import description
 from mucore.suite import pack as packs
@@ -451,33 +450,6 @@ def test_what_was_not_run_is_said(ran, tmp_path, monkeypatch, capsys):
 
 
 # -- running
-
-
-def test_two_processes_and_a_stop_come_to_the_same(tiny_pack, tiny_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(description, "FOLDER", tiny_folder)
-    monkeypatch.setenv("MUCORE_HOME", str(tmp_path / "home"))
-    out = tmp_path / "again.zip"
-    asked = ["suite", "run", "tiny", "--division", "authors", "--methods", "finetune"]
-    asked += ["--out", str(out)]
-
-    class Impatient(local.Watch):
-        def _look(self):
-            super()._look()
-            if self._shown:
-                self.stopped.set()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(local, "Watch", Impatient)
-        assert cli.main(asked) == 130
-    with open_store(tmp_path / "home") as store:
-        assert 0 < store.count_results() < 12 and not store.jobs(states=ACTIVE)
-    assert not out.exists()
-    assert cli.main([*asked, "--jobs", "2"]) == 0
-    with packs.opened(out) as again, packs.opened(tiny_pack) as before:
-        assert again.results.keys() == before.results.keys()
-        for key, result in again.results.items():
-            here, there = again.outputs(result), before.outputs(before.results[key])
-            assert all(np.array_equal(here[name].logits, there[name].logits) for name in there)
 
 
 def test_a_file_of_a_method_of_ones_own(tiny_folder, ran, tmp_path, monkeypatch):
