@@ -188,7 +188,7 @@ class Artifacts:
 
     def _listed(self) -> list[Listed]:
         with self._reached():
-            return list(self.storage.files())
+            return [one for one in self.storage.files() if _is_known(one.name)]
 
     @patient
     def _put(self, content: bytes, suffix: str) -> str:
@@ -244,10 +244,14 @@ class Artifacts:
 
 def _known(name: str) -> str:
     """The name, if it is an artifact's. Raises `BadFile`."""
-    stem, dot, suffix = name.partition(".")
-    if not stem.isalnum() or dot + suffix not in KINDS.values():
+    if not _is_known(name):
         raise BadFile(f"{name!r} is no artifact's name; those look like 0123456789abcdef{WEIGHTS}.")
     return name
+
+
+def _is_known(name: str) -> bool:
+    stem, dot, suffix = name.partition(".")
+    return stem.isalnum() and dot + suffix in KINDS.values()
 
 
 def _digest(content: bytes) -> str:

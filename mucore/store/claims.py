@@ -239,7 +239,14 @@ def owned(connection: Connection, job_id: int, worker_id: str) -> Any:
 
 
 def change(connection: Connection, job_id: int, values: dict[str, Any]) -> None:
-    connection.execute(sa.update(schema.job).where(schema.job.c.id == job_id).values(values))
+    texts = {name: storable(text) for name, text in values.items() if isinstance(text, str)}
+    update = sa.update(schema.job).where(schema.job.c.id == job_id)
+    connection.execute(update.values(values | texts))
+
+
+def storable(text: str) -> str:
+    """The text of somebody's error or log, less what no database keeps: NUL, halves of a pair."""
+    return text.encode(errors="replace").decode().replace("\0", "")
 
 
 def job_of(row: Any) -> Job:

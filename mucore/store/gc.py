@@ -80,7 +80,7 @@ class Retention(Jobs):
         if not busy:
             latest = time.time() - young_seconds
             for path in (self.home / "checkpoints").glob("*"):
-                with suppress(FileNotFoundError):  # another process sweeps too
+                with suppress(OSError):  # another process sweeps too; or it is somebody else's
                     facts = path.stat()
                     if facts.st_mtime <= latest:
                         path.unlink()

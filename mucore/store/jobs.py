@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from mucore.errors import BadValue
 from mucore.runs import RunSpec
 from mucore.store import schema
-from mucore.store.claims import Claims, cancelled, end_obsolete_jobs, job_of
+from mucore.store.claims import Claims, cancelled, end_obsolete_jobs, job_of, storable
 from mucore.store.database import unknown
 from mucore.store.records import ACTIVE, ENDED_WITHOUT_RESULT, Job, JobKind, JobState, turn
 from mucore.store.schema import now
@@ -179,7 +179,7 @@ class Jobs(Claims):
         with self.write() as connection:
             query = sa.select(table.c.id).where(table.c.id == job_id, ours)
             if connection.execute(query).first() is not None:
-                row = {"job": job_id, "text": text.replace("\0", "")}
+                row = {"job": job_id, "text": storable(text)}
                 self._replace(connection, schema.job_log.c.job, [row])
 
     def kept_log(self, job_id: int) -> str:

@@ -265,7 +265,7 @@ def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
             "again."
         )
     text = gzip.decompress(content) if name.endswith(".gz") else content
-    for line in text.decode().splitlines():
+    for line in filter(None, text.decode().split("\n")):
         yield from_json(line)
 
 

@@ -38,7 +38,7 @@ class Store(Results, Retention, Workers, Comparisons, Talks):
         self.artifacts_url = artifacts
         self.artifacts = Artifacts(storage, read_only=self.read_only)
         try:
-            if artifacts or url not in (None, "sqlite://"):
+            if artifacts or url not in (None, "sqlite://") or (url is None and mark_of(storage)):
                 self._check_storage(storage)
         except BaseException:
             self.close()
@@ -55,8 +55,8 @@ class Store(Results, Retention, Workers, Comparisons, Talks):
         self.artifacts.read_only = sentence
 
     def _check_storage(self, storage: Storage) -> None:
-        """Hold that the files of this database lie in this storage: both know one number, which the
-        first who opens a database to it makes. Raises `StoreError`.
+        """Hold that the files of this database lie in this storage, and those of no other: both
+        know one number, which the first who opens a database to it makes. Raises `StoreError`.
         """
         info = schema.store_info
         number = sa.select(info.c.value).where(info.c.name == _FILES)
@@ -66,8 +66,14 @@ class Store(Results, Retention, Workers, Comparisons, Talks):
             if known is None:
                 with self.write() as connection:
                     known = connection.execute(number).scalar()  # another was faster
+                    if known is None and mark_of(storage):
+                        raise StoreError(
+                            f"The files in {storage} are those of another database than "
+                            f"{self.where}. Name that one with MUCORE_STORE_URL; if it is gone for "
+                            f"good, remove {storage}/{MARK}."
+                        )
                     if known is None:
-                        known = int(mark_of(storage) or secrets.randbits(62))
+                        known = secrets.randbits(62)
                         connection.execute(sa.insert(info).values(name=_FILES, value=known))
                         # before the number counts, so that nobody finds the storage without it
                         storage.write(MARK, str(known).encode())

@@ -19,6 +19,7 @@ from typing import ParamSpec, TypeVar
 
 from sqlalchemy import exc
 
+from mucore.errors import MucoreError
 from mucore.store.storage import Unreachable
 
 DISK = "free space on the disk"
@@ -61,7 +62,7 @@ def awaited(error: BaseException) -> str | None:
 
 def _awaited(error: BaseException) -> str | None:
     text, number = str(error), getattr(error, "errno", None)
-    if number in FULL or is_full(error):
+    if number in FULL or (not isinstance(error, MucoreError) and is_full(error)):
         return DISK
     if isinstance(error, Unreachable) or (isinstance(error, OSError) and number in _AWAY):
         return FILES
@@ -84,7 +85,8 @@ def is_full(error: BaseException) -> bool:
     orig = error.orig if isinstance(error, exc.DBAPIError) else error
     # SQLite makes its shared memory longer even to read
     shared = getattr(orig, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE"
-    return shared or any(words in str(error) for words in _FULL_WORDS)
+    # what a sentence of ours quotes is an own method's, or stands in its cause
+    return shared or any(words in str(orig) for words in _FULL_WORDS)
 
 
 @contextmanager

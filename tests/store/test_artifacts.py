@@ -184,6 +184,11 @@ def test_gc_all_removes_what_no_record_names(home: Store) -> None:
         and bytes_before - sum(home.artifacts.disk_use().values()) == done["bytes"] > 0
     )
     assert _files(home) == set(kept.values())
+    mine = _folder(home.artifacts) / "no" / "notes.txt"  # no artifact
+    mine.parent.mkdir()
+    mine.write_text("dear")
+    (home.home / "checkpoints" / "folder").mkdir(parents=True)
+    assert home.gc("all", young_seconds=-1) == {"files": 0, "bytes": 0} and mine.exists()
 
 
 def test_gc_by_policy(home: Store) -> None:

@@ -12,10 +12,12 @@ import pytest
 import sqlalchemy as sa
 from builders import make_model, make_result, make_spec_row
 
+from mucore.errors import MucoreError
 from mucore.store import LostJob, Store, open_store, workers
 from mucore.store import schema as tables
 from mucore.store.claims import RETRY_SECONDS
 from mucore.store.records import Job
+from mucore.store.transient_errors import DISK, awaited
 from mucore.store.workers import GRACE_SECONDS, MOST_DEATHS, process_id, process_lives
 
 SPEC = make_spec_row()
@@ -160,7 +162,20 @@ def test_a_job_whose_result_is_stored_is_done_however_often_it_died(store: Store
     assert [(each.state, each.progress) for each in store.reap()] == [("done", 1.0)]
 
 
+def test_an_error_that_is_no_text_ends_its_job_alone(store: Store) -> None:
+    (job,) = store.enqueue([ORIGINAL])
+    claimed(store, "w")
+    store.beat(job.id, "w", step="\udc80")
+    store.finish_job(job.id, "failed", error="bad \udcff\0", worker_id="w")
+    assert (store.job(job.id).state, store.job(job.id).error) == ("failed", "bad ?")
+
+
 # -- what may pass
+
+
+def test_words_of_an_own_methods_error_are_not_taken_for_a_full_disk() -> None:
+    assert awaited(MucoreError("It raised RuntimeError: the disk is full of errors")) is None
+    assert awaited(RuntimeError("write: No space left on device")) == DISK
 
 
 def test_a_released_job_waits_and_others_go_first(store: Store) -> None:

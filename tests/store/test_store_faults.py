@@ -77,6 +77,9 @@ def test_the_address_may_come_from_the_environment(
     assert (tmp_path / "other.sqlite").is_file() and not (
         tmp_path / "home" / "store.sqlite"
     ).exists()
+    monkeypatch.delenv("MUCORE_STORE_URL")  # `gc` would remove the files of the other one
+    with pytest.raises(StoreError, match="another database"):
+        open_store(tmp_path / "home")
 
 
 def test_a_full_disk_under_the_database(tmp_path: Path) -> None:
