@@ -125,10 +125,10 @@ class Heartbeat:
                 job, fraction, losses = self._job, self._fraction, tuple(self._losses)
                 step = f"waiting for {self._awaited}" if self._awaited else self._step
             try:
+                if job is not None:  # first: whoever cannot tell its facts has not lost its job
+                    self._beat(job, step, fraction, losses)
                 facts = self._facts() if self._facts is not None else None
                 self._store.beat_worker(self.worker, "busy" if job else "idle", facts=facts)
-                if job is not None:
-                    self._beat(job, step, fraction, losses)
             except LostJob:
                 with self._lock:
                     if self._job is job:
