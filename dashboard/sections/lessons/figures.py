@@ -64,14 +64,15 @@ def show_outcome(step: Step, name: str, results: LessonResults) -> None:
     mine = "Your results" if access.presents() else "The presenter's results"
     whose = "The demo's results" if results.demo else mine
     st.caption(f":material/science: {whose}: {setting(entries[0])}")
-    st.markdown(f":material/visibility: *{step.see}*")
-    course.above(next(iter(Reading(results, step.guess).sentences(step)), ""), step.see)
+    see = f"{step.see} {BAND}" if any(results.apart.values()) else step.see
+    st.markdown(f":material/visibility: *{see}*")
+    course.above(next(iter(Reading(results, step.guess).sentences(step)), ""), see)
     for number, figure in enumerate(step.figures):
         show_figure(figure, f"{name}:{number}", step, results)
     with presenting.slide(f"{name}:said"):
         show_said(step, results)
-        few = by_chance(min(one.forget_count for one in entries))
-        st.caption(BAND if any(results.apart.values()) else few)
+        if see == step.see:
+            st.caption(by_chance(min(one.forget_count for one in entries)))
 
 
 def show_said(step: Step, results: LessonResults) -> None:
