@@ -13,7 +13,7 @@ from dashboard.lessons.ballots import Bin
 from dashboard.text import units
 
 LEAST, ROW = 240, 30  # pixels of the figure, and of a bar where there are many
-WRAP = 38  # characters of an option in a line
+WRAP = 28  # characters of an option in a line
 
 
 def draw(bins: Sequence[Bin], *, dark: bool) -> go.Figure:
@@ -45,13 +45,14 @@ def draw(bins: Sequence[Bin], *, dark: bool) -> go.Figure:
     figure.update_yaxes(
         autorange="reversed", showgrid=False, type="category", tickfont={"color": look.text}
     )
+    room = 8 + 6 * max(len(_word(one)) for one in bins)
     return figure.update_layout(
         height=max(LEAST, ROW * len(bins)),
         bargap=0.3,
         bargroupgap=0.05,
         showlegend=any(before),
         legend=axes.above(1) | {"orientation": "h"},
-        margin={"t": 36 if any(before) else 8, "b": 8, "r": 8},
+        margin={"t": 36 if any(before) else 8, "b": 8, "r": room},
     )
 
 
