@@ -27,6 +27,7 @@ from mucore.engine.collect import KEEP_FEATURES, collect
 from mucore.engine.data import Inputs, Samples, TensorImages, on_device
 from mucore.engine.device import resolve_device
 from mucore.engine.features import last_linear, penultimate
+from mucore.engine.predict import accuracy
 from mucore.engine.run import Run
 from mucore.errors import BadValue, need, said
 from mucore.forget_sets import identity
@@ -36,9 +37,10 @@ from mucore.models.checkpoint_pixels import batch_norms, recognised, refuse_othe
 from mucore.models.checkpoints import UNTOLD
 from mucore.outputs import Outputs, check_logits, with_common_scale
 from mucore.runner.evaluate import trainable
-from mucore.runs.preprocess import USUAL, canonical, moments
+from mucore.runs.preprocess import NAMED, USUAL, canonical, moments
 
 LOOKED_AT: Final = 8  # samples that are asked for twice
+LEARNED, CLEARLY = 500, 0.2  # training samples that a reference is asked for, and by how much more
 
 
 def need_module(name: str, model: Any) -> None:
@@ -77,10 +79,11 @@ def forgotten(given: Any, count: int) -> Tensor:
     found = np.array([] if listed is None or listed.saved else listed.numbers, int)
     times = np.bincount(found[found < count], minlength=count)
     whole = listed is not None and listed.length in (None, count)
+    odd = next((each for each in found if each >= count or times[each] > 1), len(found))
     need(
         whole and times.sum() == len(found) and times.max() == 1 > times.min(),
         f"forget names some of train's positions, 0 to {count - 1}, each once, is a mask of as "
-        f"many or a file of these, but {said(given)} names {times.sum()}, one {times.max()} times.",
+        f"many or a file of these, but {said(given)} has {odd} or names none, or all.",
     )
     return torch.from_numpy(times == 1)
 
@@ -226,6 +229,8 @@ def ask(networks: Sequence[Any], call: Mapping[str, Any]) -> Asked:
         known, unseen = (_preprocessed(each, moments(chosen, usual)) for each in (known, unseen))
         for each in networks:
             right = each.preprocess or _recognised(each, known, chosen)
+            if each.method != "uploaded" and not batch_norms(each.model):
+                right = right or _learned_on(each, known, chosen, usual, run)
             refuse_other(right, chosen, each.name)
     gone = torch.isin(known.ids, torch.from_numpy(asked.ids))
     parts = {"forget": known[gone], "retain": known[~gone], "test": unseen}
@@ -273,6 +278,19 @@ def _recognised(network: Any, known: Samples, preprocess: str) -> str:
     few = known.images.take(known.positions[:1])
     with left_as_found(network.model, few.device), answering(network.name, few):
         return recognised(network.model, known, preprocess)
+
+
+def _learned_on(network: Any, known: Samples, chosen: str, usual: Any, run: Run) -> str:
+    """The known preprocessing with which a reference names its own training samples right clearly
+    more often than with the `chosen` one; "" where none does.
+    """
+    few = known[torch.linspace(0, len(known) - 1, min(LEARNED, len(known))).long()]
+    right, one = {}, known.images.take(known.positions[:1])
+    with left_as_found(network.model, run.device), answering(network.name, one):
+        for name in dict.fromkeys((chosen, USUAL, *NAMED)):
+            right[name] = accuracy(network.model, _preprocessed(few, moments(name, usual)), run)
+    best = max(right, key=right.__getitem__)
+    return best if right[best] > right[chosen] + CLEARLY else ""
 
 
 def _preprocessed(samples: Samples, found: Any) -> Samples:

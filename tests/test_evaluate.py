@@ -323,3 +323,19 @@ def test_files_are_judged_on_the_command_line_as_in_python(tmp_path, capsys):
     names |= {"timm:none": "no network", "torchvision:none": "no network", "resnett": "named"}
     for name, words in names.items():
         assert cli.main((command + name).split()) == 2 and words in capsys.readouterr().err
+
+
+def test_a_reference_without_batch_norm_tells_its_pixels_by_its_training_samples():
+    train = datasets.load("digits", validation_from="test", per_class=0, greyscale=False).train
+    nets = [nn.Sequential(nn.Flatten(), nn.Linear(64, 10)) for _ in range(2)]
+    nets[1].insert(1, nn.Sequential(nn.Linear(64, 64), nn.ReLU()))
+    optimizer = torch.optim.Adam(nets[1].parameters(), lr=0.01)
+    for _ in range(100):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(nets[1](train.pixels / 255), train.labels).backward()
+        optimizer.step()
+    given: dict[str, Any] = {"unlearned": nets[0], "original": nets[1], "train": "digits"}
+    gone = train.rows[:9]
+    assert mu.evaluate(**given, forget=gone, preprocess="0..1").asked.preprocess == "0..1"
+    with pytest.raises(MucoreError, match="original was trained on pixels from 0 to 1"):
+        mu.evaluate(**given, forget=gone, preprocess="-1..1")

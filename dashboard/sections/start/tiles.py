@@ -44,7 +44,7 @@ def show() -> None:
         shares = [100 * value.mean for row in scored if (value := row.cells["ta"].value)]
         axis = "Test accuracy, %"
         figure = start_tiles.values(scored, shares, shares[-1], axis, dark=dark)
-        said = f"{scored[-2].title} still knows the class, and scores above Retrain."
+        said = f"{scored[-2].title} still knows what should be forgotten, and scores above Retrain."
         with columns[1]:
             alt = start_tiles.alt_text(scored, shares, axis)
             title, lesson = "Accuracy proves nothing", {"lesson": "one-metric", "step": "1"}
