@@ -215,16 +215,14 @@ def measured(values: pd.DataFrame) -> tuple[str, ...]:
 
 
 def closest_sentence(found: pd.DataFrame) -> str:
-    """Which method is closest to Retrain over the sizes of all panels; "" where none has runs at
-    all of them, or another is closer at those that it has. `found` are the `points` of all with
-    their `panel`.
+    """Which method is closest to Retrain over the sizes of the first panel; "" where none has runs
+    at all of them, or another is closer at those that it has. `found` are the `points` of all with
+    their `panel`: a mean over several requests would be nobody's.
     """
-    away = found[found["metric"] == DISTANCE]
-    table = away.pivot_table(index="title", columns=["panel", "size"], values="value")
-    means, rivals = (
-        table.dropna().mean(axis=1),
-        table.drop(["Original", "Retrain"], errors="ignore"),
-    )
+    away = found[(found["metric"] == DISTANCE) & (found["panel"] == found["panel"].iloc[0])]
+    table = away.pivot_table(index="title", columns="size", values="value")
+    means = table.dropna().mean(axis=1)
+    rivals = table.drop(["Original", "Retrain"], errors="ignore")
     methods = means[means.index.isin(rivals.index)]
     if methods.empty:
         return ""
@@ -232,9 +230,9 @@ def closest_sentence(found: pd.DataFrame) -> str:
     if (rivals.sub(rivals.loc[best]).mean(axis=1) < 0).any():
         return ""
     if methods[best] >= means.get("Original", math.inf):
-        return "Over all budgets, no method stays closer to Retrain than the untouched model."
+        return "Over these budgets, no method stays closer to Retrain than the untouched model."
     away_text = number(methods[best] / 100, "percent")
-    return f"Over all budgets, {best} stays closest to Retrain: {away_text} points away on average."
+    return f"Over these budgets, {best} stays closest to Retrain: {away_text} points on average."
 
 
 def numbers(found: pd.DataFrame, title: str) -> pd.DataFrame:

@@ -46,10 +46,10 @@ def page() -> None:
     found = panels.points(
         picked, same_lines(every, shown), source.name, source.change, data.chosen(shown), wanted
     )
+    titles = {name: panels.title(each) for name, each in picked.items()}
     if sentence := budget_frames.closest_sentence(found):
         with answer:
-            header.answer(sentence)
-    titles = {name: panels.title(each) for name, each in picked.items()}
+            header.answer(f"{next(iter(titles.values()))}. {sentence}")
     drawn = budget_figures.draw(found, metric, titles)
     run_drawer.run_drawer(budget_frames.beside(shown, state.param("run")))
     st.subheader("Verdict at each budget", anchor=False)
