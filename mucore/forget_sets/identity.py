@@ -51,11 +51,14 @@ def to_ids(splits: Splits, rows: Iterable[int]) -> np.ndarray:
         )
     if len(wrong := np.setdiff1d(given, train.rows)):
         which = [f"{row} ({files[row]})" if 0 <= row < len(files) else str(row) for row in wrong]
+        last = train.source.total - 1
+        there = bool(((wrong >= 0) & (wrong <= last)).any())
+        held = " without those that are held out or left out by the recipe," if there else ""
+        way = ", or train on all with recipe.validation_from=test" if there else ""
         raise BadValue(
-            "Samples to forget are rows of the training data, here "
-            f"0 to {train.source.total - 1} of {splits.name}, without those that are held out or "
-            f"left out by the recipe, but {len(wrong):,} of {len(given):,} are none: "
-            f"{_some(which)}. Take them out, or train on all with recipe.validation_from=test."
+            f"Samples to forget are rows of the training data, here 0 to {last} of {splits.name},"
+            f"{held} but {len(wrong):,} of {len(given):,} are none: {_some(which)}. Take them "
+            f"out{way}."
         )
     order = np.argsort(train.rows)
     return train.ids.numpy()[order[np.searchsorted(train.rows, given, sorter=order)]]
