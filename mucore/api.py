@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 from mucore import unforeseen
 from mucore.errors import BadValue, MucoreError, UnknownName, warn
-from mucore.outputs import Outputs
 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import nn
 
+    from mucore.outputs import Outputs
     from mucore.report import Report
     from mucore.runs import Scope
     from mucore.statistics import Statistics
@@ -59,6 +59,15 @@ def _door(function: Callable[P, T]) -> Callable[P, T]:
             raise unforeseen.told(error, f"mucore.api.{door}", home=place) from error
 
     return guarded
+
+
+def __getattr__(name: str) -> Any:
+    """`Outputs`, which takes NumPy."""
+    if name != "Outputs":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mucore import outputs
+
+    return outputs.Outputs
 
 
 __all__ = [

@@ -75,6 +75,7 @@ class Jobs(Claims):
         these = table.c.id.in_(job_ids)
         ways = {"queued": cancelled(), "running": {"cancel_requested": True}}
         with self.write() as connection:
+            end_obsolete_jobs(connection)  # whose result is there by now is done
             for state, way in ways.items():
                 update = sa.update(table).where(these, table.c.state == state)
                 connection.execute(update.values(way))

@@ -1,10 +1,12 @@
 """Whose times are called shared: of who computes on one device with another worker."""
 
 import dataclasses
+import os
 
 from builders import make_spec_row
 
 from mucore.runner.session import Session
+from mucore.store.workers import process_id
 
 
 def shared(store, **options) -> bool:
@@ -16,7 +18,7 @@ def test_times_are_shared_with_workers_of_this_device_alone(store):
     me = store.register_worker("cpu", 1, facts={"device_id": "cpu"})
     store.beat_worker(me.id, "busy")
     assert not shared(store)
-    other = dataclasses.replace(me, state="busy", id=f"{me.id}0")  # the same process
+    other = dataclasses.replace(me, state="busy", id=process_id(os.getppid()))
     for changes in (
         {"id": "elsewhere-1-1.00"},
         {"facts": {"device_id": "GPU-1"}},

@@ -82,11 +82,11 @@ def place(
     order = sorted(named, key=lambda each: each[2] not in must)
     kept: list[Label] = []
     # a phone's half of them leaves room for who comes first and has none there
-    for pixels, room in ((NARROW, (most + 1) // 2), (size, most)):
+    for pixels, room in ((NARROW, max((most + 1) // 2, len(must))), (size, most)):
         window = _Window(across, up, pixels)
         taken = [window.box(label) for label in kept]
         for each in order:
-            if len(kept) >= room or any(label.title == each[2] for label in kept):
+            if len(kept) >= min(room, most) or any(label.title == each[2] for label in kept):
                 continue
             choices = [
                 Label(*each, side, narrow=pixels is NARROW, away=away)
