@@ -12,6 +12,7 @@ from dashboard.text import labels, units
 from dashboard.widgets import course, presenting
 from dashboard.widgets.markdown import escape
 from mucore import catalog, titles
+from mucore.statistics.tables import machines
 
 FACTS: Final = {
     "training_seed": "Training seeds",
@@ -29,6 +30,8 @@ def provenance(summaries: pd.DataFrame) -> None:
         return
     course.table("runs", "Runs behind this page", runs_frame(summaries))
     count = units.count(len(summaries), "run")
+    if len(mixed := sorted(machines(summaries).unique())) > 1:
+        st.caption(escape(f"Means mix runs on {' and on '.join(mixed)}."))
     with st.expander(f"Provenance: {count}", icon=":material/fingerprint:"):
         facts = {title: _distinct(summaries, column) for column, title in FACTS.items()}
         st.markdown("\n".join(f"- **{name}**: {escape(text)}" for name, text in facts.items()))
