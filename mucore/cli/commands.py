@@ -74,6 +74,7 @@ for command in (
     stored.remeasure,
     stored.weights,
     stored.gc,
+    stored.backup,
     stored.purge,
     jobs.worker,
     jobs.jobs,

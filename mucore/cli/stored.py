@@ -314,6 +314,13 @@ def gc(*, keep: Literal["all", "outputs", "numbers"] = "all") -> None:
     print_table(("what", "size", "what may be removed"), rows)
 
 
+def backup(folder: Path, /) -> None:
+    """Copy the home into a new folder, which is a home then (--home FOLDER); work may go on."""
+    with open_home() as store:
+        store.back_up(folder.absolute())
+    print(f"Copied to {folder}.")
+
+
 def purge(
     *,
     dataset: str,

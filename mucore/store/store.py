@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Self
 
 import sqlalchemy as sa
 
-from mucore.errors import StoreError
+from mucore.errors import StoreError, need
 from mucore.store import schema
 from mucore.store.artifacts import Artifacts
 from mucore.store.comparisons import Comparisons
@@ -53,6 +56,26 @@ class Store(Results, Retention, Workers, Comparisons, Talks):
     def make_read_only(self, sentence: str) -> None:
         super().make_read_only(sentence)
         self.artifacts.read_only = sentence
+
+    def back_up(self, folder: Path) -> None:
+        """Copy the home into a new folder, itself a home then, while others work here. Raises
+        `BadValue` where the folder exists or the database lies elsewhere, `StoreError`.
+        """
+        need(not folder.exists(), f"{folder} exists. Name a new folder.")
+        own = self.sqlite and not self.artifacts_url
+        tools = "with its own tools, such as pg_dump, and then the files in"
+        need(own, f"The store is {self.where}. Copy it {tools} {self.artifacts.storage}.")
+
+        def left_out(place: str, names: list[str]) -> list[str]:
+            return [n for n in names if n.startswith("store.sqlite") or Path(place, n) == folder]
+
+        with self.sentences():
+            folder.mkdir(mode=0o700, parents=True)
+            # rows first: of files that come meanwhile nobody asks there
+            with closing(sqlite3.connect(self.where)) as here:
+                with closing(sqlite3.connect(folder / "store.sqlite")) as there:
+                    here.backup(there)
+            shutil.copytree(self.home, folder, ignore=left_out, dirs_exist_ok=True)
 
     def _check_storage(self, storage: Storage) -> None:
         """Hold that the files of this database lie in this storage, and those of no other: both

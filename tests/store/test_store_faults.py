@@ -6,6 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from builders import make_result, make_spec_row
@@ -176,3 +177,20 @@ def test_a_text_that_no_database_keeps_is_not_taken_for_a_damaged_row(store: Sto
     with pytest.raises(BadValue) as problem:
         store.summaries(dataset="a\udcff")
     assert "\\udcff" in str(problem.value) and "UTF-8" in str(problem.value)
+
+
+def test_a_copy_of_a_home_is_a_home(tmp_path: Path, shared_url: str | None) -> None:
+    with open_store(tmp_path / "home", url=shared_url) as store:
+        weights = store.artifacts.put_arrays({"w": np.zeros(3)})
+        store.put_result(make_result(weights=weights))
+        if shared_url is not None:
+            with pytest.raises(BadValue, match="pg_dump"):
+                store.back_up(tmp_path / "copy")
+            return
+        store.back_up(tmp_path / "home" / "copy")  # not of itself
+        with pytest.raises(BadValue, match="exists"):
+            store.back_up(tmp_path / "home" / "copy")
+    with open_store(tmp_path / "home" / "copy") as copy:
+        (result,) = copy.results()
+        assert result.weights == weights and copy.artifacts.get_arrays(weights)["w"].shape == (3,)
+    assert not (tmp_path / "home" / "copy" / "copy").exists()
