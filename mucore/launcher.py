@@ -158,11 +158,12 @@ class App:
         deadline = time.monotonic() + 90
         while not self.stop.is_set() and time.monotonic() < deadline:
             if _answers(host, self.options.port):
-                say(f"mucore is at {address}   (results in {self.home}; Ctrl-C ends it)")
+                first = f"{address}/results" if self.options.pack else address
+                say(f"mucore is at {first}   (results in {self.home}; Ctrl-C ends it)")
                 for line in self.served.told(address):
                     say(line)
                 if not (self.options.no_browser or self.served.key):
-                    webbrowser.open(address)
+                    webbrowser.open(first)
                 return
             time.sleep(0.2)
         if not self.stop.is_set():
