@@ -689,7 +689,7 @@ def test_dead_workers_are_removed(store: Store) -> None:
 
 # Every call of a store by what it does: one that is new stands in neither list and fails the test.
 READING = """
-    among artifacts artifacts_url change_counter check_claim check_writable close comparison
+    among artifacts artifacts_url back_up change_counter check_claim check_writable close comparison
     comparisons count_active count_results dependents disk_use get_model get_result home job
     jobs kept_log known make_read_only metric_values read read_only reap recent_results
     results sentences shown sqlite stored_models summaries talk time url vote_of votes where
