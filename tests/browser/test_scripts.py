@@ -125,7 +125,8 @@ def test_a_playground_that_was_left_asks_for_nothing_more(
     assert asked() == ["events"]  # until it is answered
     page.locator(".noise").fill("0.2")
     page.clock.run_for(1000)
-    assert asked()[-1] == "scene"  # on a busy machine events are asked for once more before
+    # events are asked for once more where the machine was slow
+    assert [each for each in asked() if each != "events"] == ["scene"]
     page.evaluate("leave()")
     page.clock.run_for(20_000)
     assert asked() == []
