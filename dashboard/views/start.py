@@ -9,7 +9,7 @@ from dashboard.sections.start import hero, tiles
 from dashboard.widgets import header, presenting, run_drawer
 from dashboard.widgets.links import link
 
-PROMISE = "“Forget my data.” Retrain never saw it: every method should end there, only sooner."
+PROMISE = "“Forget my data.” Retrain starts over without it. Methods should end there, only sooner."
 HOW = "  \n".join(
     [
         "**Machine unlearning** takes training data out of a finished model.",
