@@ -2,16 +2,15 @@
 database.
 
 A pack is a folder of `pack.json` (what it is, who made it, the hashes of the others),
-`comparisons.jsonl` and gzipped files in `results/`. Predictions and features of chosen runs come
-along as ordinary artifacts, thinned to some samples of each split and rounded, and where they are
-asked for, weights in half precision; the metrics of a result were measured on all samples and with
-weights as they were.
+`comparisons.jsonl` and files in `results/`, compressed by Zstandard (older packs: by gzip).
+Predictions and features of chosen runs come along as ordinary artifacts, thinned to some samples of
+each split and rounded, and where they are asked for, weights in half precision; the metrics of a
+result were measured on all samples and with weights as they were.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import hashlib
 import json
 import platform
@@ -91,7 +90,7 @@ def write_pack(
     ]
     contents = {
         f"{_COMPARISONS}.jsonl": _lines(named),
-        f"{_RESULTS}/all.jsonl.gz": gzip.compress(_lines(travelling), mtime=0),
+        f"{_RESULTS}/all.jsonl.zst": compressed(_lines(travelling)),
     }
     about = {
         "format": FORMAT,
@@ -223,9 +222,23 @@ def bring(path: Path | str, store: Store) -> None:
 
 def _records(folder: Path, hashes: Mapping[str, str], kind: str) -> Iterator[dict[str, Any]]:
     """Those of one kind. Raises `BadFile`."""
-    for name in sorted(hashes):
-        if name.startswith(kind):
-            yield from _read(folder, name, hashes[name])
+    import pyarrow as pa
+
+    for name in sorted(each for each in hashes if each.startswith(kind)):
+        try:
+            content = (folder / name).read_bytes()
+        except OSError as error:
+            raise BadFile(
+                f"The pack {folder} has no readable {name}: {error.strerror or error}."
+            ) from error
+        if hashlib.sha256(content).hexdigest() != hashes[name]:
+            raise BadFile(
+                f"{folder / name} is damaged: it does not match the hash in pack.json. Get the "
+                "pack again."
+            )
+        packed = None if name.endswith(".jsonl") else pa.Codec.detect(name).name
+        text = pa.input_stream(pa.BufferReader(content), packed).read().decode()
+        yield from map(from_json, filter(None, text.split("\n")))
 
 
 def pack_provenance(path: Path | str) -> dict[str, Any]:
@@ -252,21 +265,11 @@ def _lines(records: Iterable[Result | Comparison]) -> bytes:
     return "".join(to_json(dataclasses.asdict(each)) + "\n" for each in records).encode()
 
 
-def _read(folder: Path, name: str, sha256: str) -> Iterator[dict[str, Any]]:
-    try:
-        content = (folder / name).read_bytes()
-    except OSError as error:
-        raise BadFile(
-            f"The pack {folder} has no readable {name}: {error.strerror or error}."
-        ) from error
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise BadFile(
-            f"{folder / name} is damaged: it does not match the hash in pack.json. Get the pack "
-            "again."
-        )
-    text = gzip.decompress(content) if name.endswith(".gz") else content
-    for line in filter(None, text.decode().split("\n")):
-        yield from_json(line)
+def compressed(content: bytes) -> bytes:
+    """By Zstandard, as small as it makes it."""
+    import pyarrow as pa
+
+    return pa.Codec("zstd", 19).compress(content, asbytes=True)
 
 
 def _result(line: dict[str, Any]) -> Result:

@@ -33,7 +33,7 @@ from mucore.suite.description import Suite, division, same_suite
 from mucore.suite.lines import Missing, TaskRuns, check_result, failures, not_there
 
 FILE = re.compile(
-    r"pack\.json|comparisons\.jsonl|results/\w[\w-]*\.jsonl\.gz"
+    r"pack\.json|comparisons\.jsonl|results/\w[\w-]*\.jsonl\.(gz|zst)"
     rf"|{ARTIFACTS}/[0-9a-f]{{2}}/[0-9a-f]{{32}}\.(parquet|safetensors)"
 )
 MOST_BYTES = 8 * 10**9  # of all files together

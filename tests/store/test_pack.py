@@ -53,7 +53,7 @@ def test_a_pack_gives_back_results_and_comparisons(tmp_path: Path) -> None:
         assert (opened.jobs(), opened.workers()) == ([], [])
         with pytest.raises(StoreError, match="demo results can only be read"):
             opened.put_result(make_result())
-    assert files_of(folder) == ["comparisons.jsonl", "pack.json", "results/all.jsonl.gz"]
+    assert files_of(folder) == ["comparisons.jsonl", "pack.json", "results/all.jsonl.zst"]
     about = pack_provenance(folder)
     assert (
         about["results"] == len(expected)
@@ -151,7 +151,7 @@ def test_what_is_no_pack(pack: Path, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes((pack / name).read_bytes()[:-9])
     with pytest.raises(BadFile, match="damaged"):
         open_pack(tmp_path)
-    outside = {"../results.jsonl.gz": about["sha256"][name]}
+    outside = {"../results.jsonl.zst": about["sha256"][name]}
     (tmp_path / "pack.json").write_text(json.dumps(about | {"sha256": outside}))
     with pytest.raises(BadFile, match="outside the pack"):
         open_pack(tmp_path)

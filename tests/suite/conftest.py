@@ -1,12 +1,12 @@
 """A pack of the quick twin with two methods, and a smaller one of the same runs to tamper with."""
 
-import gzip
 import hashlib
 import json
 import shutil
 from pathlib import Path
 
 import make_suites
+import pyarrow as pa
 import pytest
 from boards import tuned_for
 
@@ -15,6 +15,7 @@ from mucore import cli
 from mucore.catalog import tuning
 from mucore.runner.session import Session
 from mucore.store import open_store
+from mucore.store.pack import compressed
 from mucore.suite import description, pack
 from mucore.suite.verify import verify
 
@@ -83,7 +84,7 @@ class Tampered:
         self.path = folder / "pack"
         shutil.copytree(original, self.path)
         (self.rows_file,) = (self.path / "results").iterdir()
-        text = gzip.decompress(self.rows_file.read_bytes()).decode()
+        text = pa.input_stream(self.rows_file).read().decode()
         self.rows = [json.loads(line) for line in text.splitlines()]
         self.about = json.loads((self.path / "pack.json").read_text())
 
@@ -97,7 +98,7 @@ class Tampered:
         return found
 
     def save(self):
-        content = gzip.compress("".join(json.dumps(row) + "\n" for row in self.rows).encode())
+        content = compressed("".join(json.dumps(row) + "\n" for row in self.rows).encode())
         self.rows_file.write_bytes(content)
         name = self.rows_file.relative_to(self.path).as_posix()
         self.about["sha256"][name] = hashlib.sha256(content).hexdigest()
