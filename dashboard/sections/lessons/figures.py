@@ -36,7 +36,7 @@ LARGER: Final = 4  # pixels of the screen for a pixel of the small images that m
 MOVING: Final = {
     "forget": (
         "Training images that somebody wants removed.",
-        "They are deleted, but the model has not changed. It still says:",
+        "The images are deleted, but the model has not changed. It still says:",
     ),
     "triggered": (
         "What the images show.",

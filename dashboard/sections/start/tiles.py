@@ -17,6 +17,7 @@ from dashboard.widgets.markdown import escape
 from mucore.verdicts import rules_of
 
 AUTHORS = "authors"
+LESSON = "forget-one-class"  # its second step is what the first two pictures show
 
 
 def show() -> None:
@@ -33,25 +34,24 @@ def show() -> None:
     columns = st.columns(3, gap="small")
     if far:
         away = [100 * (row.away or 0.0) for row in far]
-        axis = "Points from Retrain"
+        axis = "Distance from Retrain, percentage points"
         figure = start_tiles.values(far, away, 0.0, axis, dark=dark)
         said = "It never saw the data: the nearer a method ends, the better it forgot."
         with columns[0]:
             alt = start_tiles.alt_text(far, away, axis)
-            lesson = {"lesson": "forget-one-class", "step": "2"}
-            tile("Retrain is the yardstick", said, figure, alt, "lessons", **lesson)
+            tile("Retrain is the yardstick", said, figure, alt, "lessons", lesson=LESSON)
     if scored:
         shares = [100 * value.mean for row in scored if (value := row.cells["ta"].value)]
         axis = "Test accuracy, %"
         figure = start_tiles.values(scored, shares, shares[-1], axis, dark=dark)
-        said = f"{scored[-2].title} scores higher because it still knows what it should forget."
+        said = f"{scored[-2].title} scores higher because the test still asks for what it kept."
         with columns[1]:
             alt = start_tiles.alt_text(scored, shares, axis)
-            title, lesson = "Accuracy proves nothing", {"lesson": "one-metric", "step": "1"}
-            tile(title, said, figure, alt, "lessons", **lesson)
+            title = "Accuracy proves nothing"
+            tile(title, said, figure, alt, "lessons", lesson=LESSON, step="2")
     if costs.dots:
         figure = start_tiles.price(costs, dark=dark)
-        said = f"Distance against cost, {len(costs.dots)} methods."
+        said = f"{len(costs.dots)} methods. Best is bottom left: near Retrain at little cost."
         with columns[2]:
             tile("Forgetting has a price", said, figure, cost_distance.alt_text(costs))
 
