@@ -18,7 +18,7 @@ import scipy
 
 from mucore import catalog, verdicts
 from mucore.errors import need
-from mucore.judged import COST, Asked, Judged, inputs_of, whole_classes
+from mucore.judged import Asked, Judged, inputs_of, whole_classes
 from mucore.metrics import measure, mia, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.outputs import Outputs
@@ -35,7 +35,6 @@ SPLITS: Final = {"fa": "forget", "ra": "retain", "ta": "test", "tfa": "test", "t
 UNASKED: Final = {
     "va": "It takes validation data, which are not asked for here.",
     "ignorance": "It takes gradients or a fresh network. mu.compare measures it.",
-    "cost": COST["missing"],
     "representation": "It takes what goes into the last layer. Name it by head=, or give features.",
 }
 
@@ -189,9 +188,10 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
     judged = verdicts.judge(runs)
     found = next(each.verdict for each in judged if each.method == METHODS["unlearned"])
     assert found is not None
-    if found.shown and found.retrains < FEWEST:
+    if 0 < found.retrains < FEWEST:
         found = replace(found, shown=False)
-        caveats.insert(0, f"The verdict is provisional: it needs {FEWEST} Retrains.")
+        rule = f"With fewer than {FEWEST} Retrains a verdict is provisional."
+        caveats.insert(0, f"{rule} Give more, each of a training seed of its own.")
     return found, tuple(caveats)
 
 

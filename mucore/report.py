@@ -142,7 +142,8 @@ class Report:
 
     def __repr__(self) -> str:
         doubt = " (an indication)" if self.verdict.provisional else ""
-        return f"{self.verdict.said}{doubt}. {self.verdict.sentence}\n{self.about}"
+        lines = f"{self.verdict.said}{doubt}. {self.verdict.sentence}", self.about
+        return "\n- ".join(["\n".join(lines), *self.caveats])
 
 
 def _content(judged: Judged) -> Mapping[str, Any]:

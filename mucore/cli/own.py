@@ -83,7 +83,5 @@ def evaluate(
     if comparison is not None:
         print(f"Kept as comparison {comparison}.")
     print_frame(report.table())
-    missing = [f"{metric}: {why}" for metric, why in report.missing.items()]
-    for title, lines in {"Read beside it:": report.caveats, "Missing:": missing}.items():
-        if lines:
-            print(title, *lines, sep="\n- ")
+    if missing := [f"{metric}: {why}" for metric, why in report.missing.items()]:
+        print("Missing:", *missing, sep="\n- ")
