@@ -83,5 +83,8 @@ def evaluate(
     if comparison is not None:
         print(f"Kept as comparison {comparison}.")
     print_frame(report.table())
-    if missing := [f"{metric}: {why}" for metric, why in report.missing.items()]:
-        print("Missing:", *missing, sep="\n- ")
+    for why in dict.fromkeys(report.missing.values()):
+        names = (metric for metric, reason in report.missing.items() if reason == why)
+        print(f"Missing {', '.join(names)}: {why}")
+    if out is not None:
+        print(f"Saved. It opens by: mucore app {out}")
