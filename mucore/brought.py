@@ -53,8 +53,8 @@ def samples(name: str, given: Any, run: Run) -> Samples:
     each time.
     """
     try:
-        tensors = isinstance(given, tuple | list) and isinstance(given[0], Tensor)
-        data: Any = TensorDataset(*given) if tensors else given
+        arrays = isinstance(given, tuple | list) and isinstance(given[0], Tensor | np.ndarray)
+        data: Any = TensorDataset(*map(torch.as_tensor, given)) if arrays else given
         few = range(min(len(data), LOOKED_AT))
         (some, _), (again, _) = (default_collate([data[each] for each in few]) for _ in range(2))
         if not torch.allclose(some, again, equal_nan=True):
@@ -64,9 +64,11 @@ def samples(name: str, given: Any, run: Run) -> Samples:
             raise ValueError(f"y has shape {[*y.shape]} and {y.dtype}")
     except Exception as error:  # of any kind: the data are the user's
         raise BadValue(
-            f"{name} must be a Dataset of (x, y) or tensors (x, y), x of one shape and always the "
-            f"same, y a class from 0, but: {type(error).__name__}, {said(str(error), 200)}."
+            f"{name} must be a Dataset of (x, y), or tensors or arrays (x, y), x of one shape and "
+            f"always the same, y a class from 0, but: {type(error).__name__}, "
+            f"{said(str(error), 200)}."
         ) from error
+    x = x[:, None] if x.dtype == torch.uint8 and x.ndim == 3 else x  # grey images
     every = torch.arange(len(y))
     return Samples(Inputs(x, run.device), every, y.long().cpu(), every, name)
 

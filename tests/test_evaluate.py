@@ -309,7 +309,7 @@ def test_files_are_judged_on_the_command_line_as_in_python(tmp_path, capsys):
     assert found["verdict"]["word"] and found["missing"]["va"]
     data = datasets.load("digits")
     pixels: Any = {
-        "train": (training.pixels, training.labels),
+        "train": (training.pixels[:, 0].numpy(), training.labels.numpy()),
         "test": (data.test.pixels, data.test.labels),
     }
     more: dict[str, Any] = {"preprocess": (0.5, 0.5), "device": "cpu"}
