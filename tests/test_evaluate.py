@@ -278,6 +278,7 @@ def test_outputs_have_the_numbers_of_their_networks_without_torch(tmp_path, caps
         "outputs, and labels go": {"test_labels": good["test_labels"] + 9},
         "'retain_logits'": {"retain_logits": None},
         "one comes twice": {"test_ids": np.zeros(120, int)},
+        "test: TypeError": {"test_ids": np.arange(120) / 2},
         "other labels or ids": {"test_labels": good["test_labels"][::-1]},
     }.items():
         arrays: Any = {name: each for name, each in (good | changes).items() if each is not None}
@@ -307,11 +308,9 @@ def test_files_are_judged_on_the_command_line_as_in_python(tmp_path, capsys):
     values = {row["metric"]: row["unlearned"] for row in found["metrics"]}
     assert (values["fa"], values["ra"]) == pytest.approx((right[:40].mean(), right[40:].mean()))
     assert found["verdict"]["word"] and found["missing"]["va"]
-    data = datasets.load("digits")
-    pixels: Any = {
-        "train": (training.pixels[:, 0].numpy(), training.labels.numpy()),
-        "test": (data.test.pixels, data.test.labels),
-    }
+    test = datasets.load("digits").test
+    pixels: Any = {"train": (training.pixels[:, 0].numpy(), training.labels.numpy())}
+    pixels["test"] = test.pixels, test.labels
     more: dict[str, Any] = {"preprocess": (0.5, 0.5), "device": "cpu"}
     files: Any = {"unlearned": u, "original": o, "retrained": retrained, "model": copies.pop}
     report = mu.evaluate(**files, **more, train="digits", forget=tmp_path / "ids.npy")
