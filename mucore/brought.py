@@ -32,7 +32,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue, need, said
 from mucore.forget_sets import identity
 from mucore.forget_sets.saved import is_reference
-from mucore.judged import Asked
+from mucore.judged import SHOWN, Asked
 from mucore.models.checkpoint_pixels import batch_norms, recognised, refuse_other
 from mucore.models.checkpoints import UNTOLD
 from mucore.outputs import Outputs, check_logits, with_common_scale
@@ -241,7 +241,20 @@ def ask(networks: Sequence[Any], call: Mapping[str, Any]) -> Asked:
     for each in track(networks, "asking", console=screen, transient=True, disable=off):
         _ask(each, parts, run, call["batch_size"])
     name = short(model) if isinstance(model, str) else type(networks[-1].model).__name__
-    return replace(asked, name=name, preprocess=chosen, device=str(run.device))
+    more = {"preprocess": chosen, "device": str(run.device), "pictures": _pictures(parts["forget"])}
+    return replace(asked, name=name, **more)
+
+
+def _pictures(forgotten: Samples) -> list[np.ndarray]:
+    """The first forgotten, by id, as people see them; floats from the least of a channel to the
+    largest. None of what is no image.
+    """
+    images: Any = forgotten.images
+    x = images.take(forgotten.positions[forgotten.ids.argsort()[:SHOWN]])
+    if x.ndim != 4 or x.shape[1] not in (1, 3):
+        return []
+    x = x if x.dtype == torch.uint8 else (x * images.std + images.mean) * 255 + 0.5
+    return [each.squeeze() for each in x.byte().permute(0, 2, 3, 1).cpu().numpy()]
 
 
 def _load(network: Any, model: Any, classes: int, shape: Sequence[int]) -> None:

@@ -7,6 +7,7 @@ Where predictions are given nothing here imports torch; networks are asked by `m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
@@ -18,7 +19,7 @@ import scipy
 
 from mucore import catalog, verdicts
 from mucore.errors import need
-from mucore.judged import Asked, Judged, inputs_of, whole_classes
+from mucore.judged import SHOWN, Asked, Judged, inputs_of, whole_classes
 from mucore.metrics import measure, mia, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.outputs import Outputs
@@ -89,15 +90,17 @@ def evaluate(given: Mapping[str, Any], call: Mapping[str, Any]) -> Report:
     need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
     for network in (*groups["original"], *groups["retrained"]):
         _check_order(network)
-    gone, kept = (every[0].outputs[name].labels for name in ("forget", "retain"))
-    counts = np.bincount(gone)
-    forgotten = {int(each): int(counts[each]) for each in np.flatnonzero(counts)}
+    part, kept = every[0].outputs["forget"], every[0].outputs["retain"].labels
+    gone, first = part.labels, part.ids.argsort()[:SHOWN]
+    forgotten = dict(sorted(Counter(gone.tolist()).items()))
     judged = _measure(groups, whole_classes(gone, kept))
     rows, missing = _table(groups)
     listed = ", ".join(f"{count:,} of class {each}" for each, count in forgotten.items())
     seeds = len(groups["unlearned"])
     how = f"t over {seeds} training seeds" if seeds > 1 else f"{DRAWS:,} bootstraps of samples"
-    about = f"Forgotten of {found.total:,} samples: {listed}. Intervals: 95 %, {how}."
+    few = ", ".join(f"{part.ids[each]} (class {gone[each]})" for each in first)
+    about = f"Forgotten of {found.total:,} samples: {listed}; the first are {few}."
+    about += f" Intervals: 95 %, {how}."
     about += f" Pixels: {found.preprocess}." * bool(found.preprocess)
     return Report(*judged, missing, forgotten, about, rows, every, found)
 

@@ -59,23 +59,16 @@ def evaluate(
 
     files = {"unlearned": unlearned, "original": original, "retrained": retrained}
     given: Any = {role: [*filter(None, text.split(","))] or None for role, text in files.items()}
-    report = mu.evaluate(
-        **given,
-        train=data or None,
-        forget=forget or None,
-        model=model or None,
-        preprocess=preprocess,
-        head=head,
-        device=device,
-        batch_size=batch_size,
-    )
+    given |= {"train": data or None, "forget": forget or None, "model": model or None}
+    given |= {"preprocess": preprocess, "head": head, "device": device, "batch_size": batch_size}
+    report = mu.evaluate(**given)
     if out is not None:
         report.save(out)
     comparison = report.keep().id if keep else None
     if as_json:
         found: dict[str, Any] = {"metrics": report.table().to_dict("records")}
         found |= {"verdict": report.verdict.content(), "preprocess": report.asked.preprocess}
-        parts = ("about", "forgotten", "caveats", "missing")
+        parts = ("about", "forgotten", "caveats", "missing", "pictures")
         found |= {"comparison": comparison} | {part: getattr(report, part) for part in parts}
         print(to_json(found, indent=2))
         return
