@@ -209,18 +209,24 @@ def _copies(network: Network, beside: Mapping[str, Network], role: str) -> list[
 
 
 def _table(groups: Groups) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """A row a metric that all unlearned networks have, and why there is none of the others."""
+    """A row a metric that all unlearned networks have, without numbers where an attack only
+    guesses, and why there are none of the others.
+    """
     mine, rows, missing = groups["unlearned"], [], {}
+    shown = {role: groups[role][: len(mine)] for role in ("original", "unlearned", "retrained")}
+    guessed = {each for one in chain(*shown.values()) for each in sanity.guesses(one.notes)}
     for metric in mine[0].metrics:
         if errors := [each.metrics[metric].error for each in mine if each.metrics[metric].error]:
             missing[metric] = _unlocked(metric, groups) or errors[0]
             continue
-        values = {
-            role: [each.metrics[metric].value for each in groups[role][: len(mine)]]
-            for role in ("original", "unlearned", "retrained")
-        } | {"gap": [each.metrics[metric].gap for each in mine]}
+        if metric in guessed:  # of any of the three: other tables have a dash there
+            missing[metric] = sanity.GUESS
+            rows.append({"metric": metric})
+            continue
+        values = {role: [one.metrics[metric].value for one in shown[role]] for role in shown}
+        values["gap"] = [each.metrics[metric].gap for each in mine]
         row = {name: np.mean(np.array(each or [None], float)) for name, each in values.items()}
-        others = () if None in values["gap"] else groups["retrained"][: len(mine)]
+        others = () if None in values["gap"] else shown["retrained"]
         rows.append({"metric": metric, **row, "interval": _interval(metric, mine, others)})
     return rows, missing
 

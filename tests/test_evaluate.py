@@ -69,9 +69,8 @@ def test_numbers_are_those_of_a_plain_loop_and_networks_stay_as_they_were(tmp_pa
     same = judged(train=TensorDataset(*TRAIN), forget=str(tmp_path / "mask.pt"))
     assert report.table().equals(same.table()) and torch.equal(torch.get_rng_state(), random)
     assert [m.training for m in A.modules()] == [m.training for m in before.modules()]
-    assert all(
-        torch.equal(A.state_dict()[name], each) for name, each in before.state_dict().items()
-    )
+    after = A.state_dict()
+    assert all(torch.equal(after[name], each) for name, each in before.state_dict().items())
     assert not A[3]._forward_pre_hooks
     found, right = report.table().set_index("metric"), []
     for name, model in {"unlearned": A, "retrained": C}.items():
@@ -87,7 +86,8 @@ def test_numbers_are_those_of_a_plain_loop_and_networks_stay_as_they_were(tmp_pa
     drawn = np.random.default_rng(1).choice(np.subtract(*right, dtype=float), (9000, 210)).mean(1)
     assert found["interval"]["ra"] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.01)
     assert report.forgotten == {0: 10, 1: 10, 2: 10} and report.verdict.retrains == 3
-    assert np.isfinite(found["unlearned"]["cka_retrain_test"])
+    told = np.isfinite(found["unlearned"][["cka_retrain_test", "mia_confidence"]])
+    assert told.tolist() == [True, False] and "mia_confidence" in report.missing
 
 
 @pytest.mark.slow
