@@ -188,7 +188,7 @@ def evaluate(
     `forget` are rows as published, or set:NAME. Floats go in as they are. Pixels, of a name or
     uint8 (n, c, h, w) or (n, h, w), become what `preprocess` says: "0..1", "-1..1", (mean, std) of
     pixels in 0..1, "mucore" (the training data's own mean and deviation), "inside" (the network
-    scales them itself: 0..1, or by a layer in its file); left open, what first batch norms tell.
+    scales them: 0..1, or by a layer in its file); left open, what first batch norms tell.
     Outputs need none of all that, and no metric of theirs needs weights. `head` names the layer
     whose input are the features, where that is not the last linear one. Networks are left as they
     were found. Raises `MucoreError`.

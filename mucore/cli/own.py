@@ -45,7 +45,8 @@ def evaluate(
     forget
         A file of rows of the training data, a mask, or set:NAME.
     preprocess
-        mucore, 0..1, -1..1, inside or MEAN/STD, if no file tells.
+        What pixels become, if no file tells: 0..1, -1..1, MEAN/STD, mucore (the training data's own
+        mean and deviation) or inside (the network scales them: 0..1, or by a layer in its file).
     head
         The layer whose input are the features.
     batch_size
