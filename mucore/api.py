@@ -182,15 +182,16 @@ def evaluate(
     training seed and pair by their places; the first unlearned network is compared with the first
     Retrain, and further Retrains say how far these lie apart. For files `model` makes the network:
     a catalogued name, timm:NAME, torchvision:NAME, FILE.py:NAME, or a class or function without
-    arguments. `train` and `test` are Datasets or tensors of (x, y), and `forget` are positions in
-    `train`, a mask of bool, or a file of these (.npy, .npz, .txt, .csv, .json, .pt); or `train` is
-    the name of a data set, npz:PATH or folder:PATH, which has its own `test`, and `forget` are rows
-    as published, or set:NAME. Floats go in as they are. Pixels, of a name or uint8 (n, c, h, w),
-    become what `preprocess` says: (mean, std) of pixels in 0..1, "0..1", "-1..1", "mucore" (the
-    training data's own), "inside" (0..1, or by a layer in the file); left open, what first batch
-    norms tell. Outputs need none of all that, and no metric of theirs needs weights. `head` names
-    the layer whose input are the features, where that is not the last linear one. Networks are left
-    as they were found. Raises `MucoreError`.
+    arguments. `train` and `test` are Datasets, tensors or arrays of (x, y), and `forget` are
+    positions in `train`, a mask of bool, or a file of these (.npy, .npz, .txt, .csv, .json, .pt);
+    or `train` is the name of a data set, npz:PATH or folder:PATH, which has its own `test`, and
+    `forget` are rows as published, or set:NAME. Floats go in as they are. Pixels, of a name or
+    uint8 (n, c, h, w) or (n, h, w), become what `preprocess` says: "0..1", "-1..1", (mean, std) of
+    pixels in 0..1, "mucore" (the training data's own mean and deviation), "inside" (the network
+    scales them: 0..1, or by a layer in its file); left open, what first batch norms tell.
+    Outputs need none of all that, and no metric of theirs needs weights. `head` names the layer
+    whose input are the features, where that is not the last linear one. Networks are left as they
+    were found. Raises `MucoreError`.
     """
     from mucore.evaluate import evaluate as judge
 

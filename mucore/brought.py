@@ -32,7 +32,7 @@ from mucore.engine.run import Run
 from mucore.errors import BadValue, need, said
 from mucore.forget_sets import identity
 from mucore.forget_sets.saved import is_reference
-from mucore.judged import Asked
+from mucore.judged import SHOWN, Asked
 from mucore.models.checkpoint_pixels import batch_norms, recognised, refuse_other
 from mucore.models.checkpoints import UNTOLD
 from mucore.outputs import Outputs, check_logits, with_common_scale
@@ -53,8 +53,8 @@ def samples(name: str, given: Any, run: Run) -> Samples:
     each time.
     """
     try:
-        tensors = isinstance(given, tuple | list) and isinstance(given[0], Tensor)
-        data: Any = TensorDataset(*given) if tensors else given
+        arrays = isinstance(given, tuple | list) and isinstance(given[0], Tensor | np.ndarray)
+        data: Any = TensorDataset(*map(torch.as_tensor, given)) if arrays else given
         few = range(min(len(data), LOOKED_AT))
         (some, _), (again, _) = (default_collate([data[each] for each in few]) for _ in range(2))
         if not torch.allclose(some, again, equal_nan=True):
@@ -64,9 +64,11 @@ def samples(name: str, given: Any, run: Run) -> Samples:
             raise ValueError(f"y has shape {[*y.shape]} and {y.dtype}")
     except Exception as error:  # of any kind: the data are the user's
         raise BadValue(
-            f"{name} must be a Dataset of (x, y) or tensors (x, y), x of one shape and always the "
-            f"same, y a class from 0, but: {type(error).__name__}, {said(str(error), 200)}."
+            f"{name} must be a Dataset of (x, y), or tensors or arrays (x, y), x of one shape and "
+            f"always the same, y a class from 0, but: {type(error).__name__}, "
+            f"{said(str(error), 200)}."
         ) from error
+    x = x[:, None] if x.dtype == torch.uint8 and x.ndim == 3 else x  # grey images
     every = torch.arange(len(y))
     return Samples(Inputs(x, run.device), every, y.long().cpu(), every, name)
 
@@ -239,7 +241,20 @@ def ask(networks: Sequence[Any], call: Mapping[str, Any]) -> Asked:
     for each in track(networks, "asking", console=screen, transient=True, disable=off):
         _ask(each, parts, run, call["batch_size"])
     name = short(model) if isinstance(model, str) else type(networks[-1].model).__name__
-    return replace(asked, name=name, preprocess=chosen, device=str(run.device))
+    more = {"preprocess": chosen, "device": str(run.device), "pictures": _pictures(parts["forget"])}
+    return replace(asked, name=name, **more)
+
+
+def _pictures(forgotten: Samples) -> list[np.ndarray]:
+    """The first forgotten, by id, as people see them; floats from the least of a channel to the
+    largest. None of what is no image.
+    """
+    images: Any = forgotten.images
+    x = images.take(forgotten.positions[forgotten.ids.argsort()[:SHOWN]])
+    if x.ndim != 4 or x.shape[1] not in (1, 3):
+        return []
+    x = x if x.dtype == torch.uint8 else (x * images.std + images.mean) * 255 + 0.5
+    return [each.squeeze() for each in x.byte().permute(0, 2, 3, 1).cpu().numpy()]
 
 
 def _load(network: Any, model: Any, classes: int, shape: Sequence[int]) -> None:

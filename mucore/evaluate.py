@@ -7,6 +7,7 @@ Where predictions are given nothing here imports torch; networks are asked by `m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
@@ -18,7 +19,7 @@ import scipy
 
 from mucore import catalog, verdicts
 from mucore.errors import need
-from mucore.judged import COST, Asked, Judged, inputs_of, whole_classes
+from mucore.judged import SHOWN, Asked, Judged, inputs_of, whole_classes
 from mucore.metrics import measure, mia, sanity
 from mucore.metrics.registry import RELATIVE_TO_RETRAIN
 from mucore.outputs import Outputs
@@ -35,7 +36,6 @@ SPLITS: Final = {"fa": "forget", "ra": "retain", "ta": "test", "tfa": "test", "t
 UNASKED: Final = {
     "va": "It takes validation data, which are not asked for here.",
     "ignorance": "It takes gradients or a fresh network. mu.compare measures it.",
-    "cost": COST["missing"],
     "representation": "It takes what goes into the last layer. Name it by head=, or give features.",
 }
 
@@ -90,15 +90,17 @@ def evaluate(given: Mapping[str, Any], call: Mapping[str, Any]) -> Report:
     need(len(classes) == 1, f"Networks must have one number of classes, not {sorted(classes)}.")
     for network in (*groups["original"], *groups["retrained"]):
         _check_order(network)
-    gone, kept = (every[0].outputs[name].labels for name in ("forget", "retain"))
-    counts = np.bincount(gone)
-    forgotten = {int(each): int(counts[each]) for each in np.flatnonzero(counts)}
+    part, kept = every[0].outputs["forget"], every[0].outputs["retain"].labels
+    gone, first = part.labels, part.ids.argsort()[:SHOWN]
+    forgotten = dict(sorted(Counter(gone.tolist()).items()))
     judged = _measure(groups, whole_classes(gone, kept))
     rows, missing = _table(groups)
     listed = ", ".join(f"{count:,} of class {each}" for each, count in forgotten.items())
     seeds = len(groups["unlearned"])
     how = f"t over {seeds} training seeds" if seeds > 1 else f"{DRAWS:,} bootstraps of samples"
-    about = f"Forgotten of {found.total:,} samples: {listed}. Intervals: 95 %, {how}."
+    few = ", ".join(f"{part.ids[each]} (class {gone[each]})" for each in first)
+    about = f"Forgotten of {found.total:,} samples: {listed}; the first are {few}."
+    about += f" Intervals: 95 %, {how}."
     about += f" Pixels: {found.preprocess}." * bool(found.preprocess)
     return Report(*judged, missing, forgotten, about, rows, every, found)
 
@@ -189,9 +191,10 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
     judged = verdicts.judge(runs)
     found = next(each.verdict for each in judged if each.method == METHODS["unlearned"])
     assert found is not None
-    if found.shown and found.retrains < FEWEST:
+    if 0 < found.retrains < FEWEST:
         found = replace(found, shown=False)
-        caveats.insert(0, f"The verdict is provisional: it needs {FEWEST} Retrains.")
+        rule = f"With fewer than {FEWEST} Retrains a verdict is provisional."
+        caveats.insert(0, f"{rule} Give more, each of a training seed of its own.")
     return found, tuple(caveats)
 
 
@@ -206,18 +209,24 @@ def _copies(network: Network, beside: Mapping[str, Network], role: str) -> list[
 
 
 def _table(groups: Groups) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """A row a metric that all unlearned networks have, and why there is none of the others."""
+    """A row a metric that all unlearned networks have, without numbers where an attack only
+    guesses, and why there are none of the others.
+    """
     mine, rows, missing = groups["unlearned"], [], {}
+    shown = {role: groups[role][: len(mine)] for role in ("original", "unlearned", "retrained")}
+    guessed = {each for one in chain(*shown.values()) for each in sanity.guesses(one.notes)}
     for metric in mine[0].metrics:
         if errors := [each.metrics[metric].error for each in mine if each.metrics[metric].error]:
             missing[metric] = _unlocked(metric, groups) or errors[0]
             continue
-        values = {
-            role: [each.metrics[metric].value for each in groups[role][: len(mine)]]
-            for role in ("original", "unlearned", "retrained")
-        } | {"gap": [each.metrics[metric].gap for each in mine]}
+        if metric in guessed:  # of any of the three: other tables have a dash there
+            missing[metric] = sanity.GUESS
+            rows.append({"metric": metric})
+            continue
+        values = {role: [one.metrics[metric].value for one in shown[role]] for role in shown}
+        values["gap"] = [each.metrics[metric].gap for each in mine]
         row = {name: np.mean(np.array(each or [None], float)) for name, each in values.items()}
-        others = () if None in values["gap"] else groups["retrained"][: len(mine)]
+        others = () if None in values["gap"] else shown["retrained"]
         rows.append({"metric": metric, **row, "interval": _interval(metric, mine, others)})
     return rows, missing
 

@@ -19,6 +19,7 @@ from mucore.store import Store, open_pack
 from mucore.store.records import Measured
 from mucore.suite.verify import alike
 
+SHOWN: Final = 3  # of the forgotten samples, for a reader to see that they are the right ones
 # Networks do not tell what unlearning took.
 COST: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("seconds", "processor_seconds", "peak_memory_bytes")),
@@ -58,6 +59,7 @@ class Asked:
     name: str = "net"
     preprocess: str = ""  # what pixels became; "" where samples went in as they are
     device: str = "cpu"
+    pictures: Sequence[np.ndarray] = ()  # the first forgotten, uint8 (h, w) or (h, w, 3)
 
 
 def whole_classes(gone: np.ndarray, kept: np.ndarray) -> tuple[int, ...]:

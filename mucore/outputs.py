@@ -80,7 +80,8 @@ class Outputs(Mapping[str, SplitOutputs]):
         except (LookupError, TypeError, ValueError) as error:
             raise BadValue(
                 "Outputs need NAME_logits (n, classes), finite and before softmax, and NAME_labels "
-                f"(n,) of forget, retain and test, but: {type(error).__name__}, {error}."
+                "(n,), integers from 0, of forget, retain and test, and may have NAME_ids (n,), "
+                f"integers, and NAME_features (n, d). {name}: {type(error).__name__}, {error}."
             ) from error
         return with_common_scale(cls(found))
 
@@ -108,7 +109,8 @@ def _given(arrays: Mapping[str, Any], name: str, first: int) -> SplitOutputs:
     """A split, in the order that `engine.collect` has; its ids count from `first` unless given."""
     logits, labels = (np.asarray(arrays[f"{name}_{each}"]) for each in ("logits", "labels"))
     logits = check_logits(logits.astype(np.float32), len(labels), labels)
-    ids = np.asarray(arrays.get(f"{name}_ids", np.arange(first, first + len(labels))))
+    ids = np.asarray(arrays.get(f"{name}_ids", range(first, first + len(labels))))
+    ids = ids.astype(np.int64, casting="same_kind")
     if ids.shape != labels.shape or len(np.unique(ids)) < len(labels):
         raise ValueError(f"the ids of {name} have shape {[*ids.shape]}, or one comes twice")
     shown = first_shown(labels, KEEP_FEATURES)
@@ -116,7 +118,7 @@ def _given(arrays: Mapping[str, Any], name: str, first: int) -> SplitOutputs:
     if (features := arrays.get(f"{name}_features")) is not None:
         features = halved(np.asarray(features, np.float32).reshape(len(labels), -1)[shown])
     counts = confusion(labels.astype(np.int64), logits.argmax(1), logits.shape[1])
-    each = {"labels": labels[order].astype(np.int64), "ids": ids[order].astype(np.int64)}
+    each = {"labels": labels[order].astype(np.int64), "ids": ids[order]}
     return SplitOutputs(logits=logits[order], confusion=counts, features=features, **each)
 
 

@@ -6,11 +6,14 @@ own names, the data set as `npz:NAME` with the hash of its content, the network 
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import html
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +58,15 @@ class Report:
         """
         return pd.DataFrame([*self.rows])
 
+    @property
+    def pictures(self) -> list[str]:
+        """The first forgotten images as data addresses of PNG; none of what is no image."""
+        from PIL import Image
+
+        drawn: Any = map(Image.fromarray, self.asked.pictures)
+        coded = (base64.b64encode(each._repr_png_()).decode() for each in drawn)
+        return [f"data:image/png;base64,{each}" for each in coded]
+
     def save(self, path: str | Path, *, data: str = "", model: str = "") -> Path:
         """Write a pack, a zip file, with rows and all predictions, under names of the data and of
         the network that pages show; `mucore app PACK` opens it, `mucore suite verify PACK`
@@ -81,17 +93,12 @@ class Report:
         self, home: Store | str | Path | None = None, *, data: str = "", model: str = ""
     ) -> Comparison:
         """Put the rows among a home's results, as a comparison, which is returned."""
-        store = home if isinstance(home, Store) else open_store(home)
         data, model = data or self.asked.data, model or self.asked.name
-        try:
+        with nullcontext(home) if isinstance(home, Store) else open_store(home) as store:
             results = [*self._results(store, f"npz:{data}", f"own:{model}")]
             store.put_results(results)
-            name = f"{model} on {data}, judged"
             keys = [each.key for each in results]
-            return store.create_comparison(name, NOTE, {}, keys)
-        finally:
-            if store is not home:
-                store.close()
+            return store.create_comparison(f"{model} on {data}, judged", NOTE, {}, keys)
 
     def _results(self, store: Store, data: str, model: str) -> Iterable[Result]:
         from mucore.runner.execute import versions  # PyTorch
@@ -142,7 +149,14 @@ class Report:
 
     def __repr__(self) -> str:
         doubt = " (an indication)" if self.verdict.provisional else ""
-        return f"{self.verdict.said}{doubt}. {self.verdict.sentence}\n{self.about}"
+        lines = f"{self.verdict.said}{doubt}. {self.verdict.sentence}", self.about
+        return "\n- ".join(["\n".join(lines), *self.caveats])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentences, the first forgotten images, the table."""
+        images = " ".join(f'<img src="{each}" height="84" alt="">' for each in self.pictures)
+        lines = html.escape(repr(self)).replace("\n", "<br>")
+        return f"<p>{lines}</p>{images}{self.table().to_html(na_rep='')}"
 
 
 def _content(judged: Judged) -> Mapping[str, Any]:

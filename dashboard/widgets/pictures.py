@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ import streamlit as st
 from PIL import Image
 
 from dashboard import access, data
+from dashboard.charts.parts.pictures import address
 from dashboard.widgets.markdown import escape
 from mucore import catalog
 from mucore.errors import MucoreError
@@ -54,8 +53,4 @@ def class_name(result: Result, label: Any) -> str:
 
 def picture_url(image: np.ndarray | None) -> str:
     """An image as a data address, for a table's cell."""
-    if image is None:
-        return ""
-    content = io.BytesIO()
-    Image.fromarray(image).save(content, format="PNG")
-    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
+    return "" if image is None else address(Image.fromarray(image))

@@ -87,16 +87,9 @@ def forget_set(
     if verify is not None:
         chosen = _listed(verify, dataset)
     elif scenario is not None:
-        options = GridOptions(
-            dataset=dataset,
-            model=model or ANY_MODEL,
-            scenario=[scenario],
-            methods=["retrain"],
-            preset=preset,
-            budget=budget,
-            changes=changes or [],
-            seeds=str(seed),
-        )
+        given: dict[str, Any] = {"dataset": dataset, "preset": preset, "budget": budget}
+        given |= {"model": model or ANY_MODEL, "changes": changes or [], "seeds": str(seed)}
+        options = GridOptions(**given, scenario=[scenario], methods=["retrain"])
         chosen = _choose(options, needs_model=model is None)
     found = chosen.content()
     if as_json:

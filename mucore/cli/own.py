@@ -45,7 +45,8 @@ def evaluate(
     forget
         A file of rows of the training data, a mask, or set:NAME.
     preprocess
-        mucore, 0..1, -1..1, inside or MEAN/STD, if no file tells.
+        What pixels become, if no file tells: 0..1, -1..1, MEAN/STD, mucore (the training data's own
+        mean and deviation) or inside (the network scales them: 0..1, or by a layer in its file).
     head
         The layer whose input are the features.
     batch_size
@@ -59,23 +60,16 @@ def evaluate(
 
     files = {"unlearned": unlearned, "original": original, "retrained": retrained}
     given: Any = {role: [*filter(None, text.split(","))] or None for role, text in files.items()}
-    report = mu.evaluate(
-        **given,
-        train=data or None,
-        forget=forget or None,
-        model=model or None,
-        preprocess=preprocess,
-        head=head,
-        device=device,
-        batch_size=batch_size,
-    )
+    given |= {"train": data or None, "forget": forget or None, "model": model or None}
+    given |= {"preprocess": preprocess, "head": head, "device": device, "batch_size": batch_size}
+    report = mu.evaluate(**given)
     if out is not None:
         report.save(out)
     comparison = report.keep().id if keep else None
     if as_json:
         found: dict[str, Any] = {"metrics": report.table().to_dict("records")}
         found |= {"verdict": report.verdict.content(), "preprocess": report.asked.preprocess}
-        parts = ("about", "forgotten", "caveats", "missing")
+        parts = ("about", "forgotten", "caveats", "missing", "pictures")
         found |= {"comparison": comparison} | {part: getattr(report, part) for part in parts}
         print(to_json(found, indent=2))
         return
@@ -83,7 +77,8 @@ def evaluate(
     if comparison is not None:
         print(f"Kept as comparison {comparison}.")
     print_frame(report.table())
-    missing = [f"{metric}: {why}" for metric, why in report.missing.items()]
-    for title, lines in {"Read beside it:": report.caveats, "Missing:": missing}.items():
-        if lines:
-            print(title, *lines, sep="\n- ")
+    for why in dict.fromkeys(report.missing.values()):
+        names = (metric for metric, reason in report.missing.items() if reason == why)
+        print(f"Missing {', '.join(names)}: {why}")
+    if out is not None:
+        print(f"Saved. It opens by: mucore app {out}")

@@ -35,7 +35,7 @@ _PLAIN: list[Any] = [argparse.Namespace, np.dtype, *map(type, map(np.dtype, "fdl
 _PLAIN += [scalar, (scalar, "numpy.core.multiarray.scalar")]
 UNTOLD: Final = (
     "Nothing in {} tells on which pixels it was trained. Say preprocess: "
-    f"{USUAL} if it was trained here, else {', '.join(NAMED)} or MEAN/STD."
+    f"{', '.join(NAMED)}, MEAN/STD or {USUAL} (the training data's own mean and deviation)."
 )
 
 

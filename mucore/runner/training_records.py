@@ -110,18 +110,9 @@ def _record(
                 base, run, session.splits(base), recorder=recorder
             )
         training.check_replay(replayed, original)
-    kept = session.keep(
-        key,
-        base,
-        record,
-        run,
-        session.cost(run),
-        status="ok",
-        stop_reason=None,
-        losses=(),
-        diagnostics={},
-        notes=(f"training record {name}",),
-    )
+    row: dict = {"status": "ok", "stop_reason": None, "losses": (), "diagnostics": {}}
+    row["notes"] = (f"training record {name}",)
+    kept = session.keep(key, base, record, run, session.cost(run), **row)
     return {part: t.cpu() for part, t in record.items()}, kept
 
 

@@ -8,13 +8,19 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from mucore import catalog
 from mucore.errors import Refused
 from mucore.runner.grid import Grid, expand
 from mucore.runs import RunSpec, make_recipe, make_spec, refuse_task
 from mucore.userfiles import datasets
+
+# what all runs of a task have in common, as `make_spec` takes it
+SAME: Final = (
+    *("dataset", "data_hash", "model", "original_hash", "pretrained_hash", "recipe"),
+    *("scenario", "scenario_parameters", "evaluation_seed", "mia_samples"),
+)
 
 
 @dataclass(frozen=True)
@@ -32,24 +38,9 @@ class Task:
 
         Raises `Refused`, `BadValue`, `UnknownName`.
         """
-        base = self.base
-        return make_spec(
-            dataset=base.dataset,
-            model=base.model,
-            recipe=base.recipe,
-            paper=self.preset,
-            scenario=base.scenario,
-            scenario_parameters=base.scenario_parameters,
-            method=method,
-            parameters=values or {},
-            training_seed=seed,
-            unlearning_seed=seed,
-            evaluation_seed=base.evaluation_seed,
-            mia_samples=base.mia_samples,
-            data_hash=base.data_hash,
-            original_hash=base.original_hash,
-            pretrained_hash=base.pretrained_hash,
-        )
+        same: dict[str, Any] = {name: getattr(self.base, name) for name in SAME}
+        own = {"method": method, "parameters": values or {}, "paper": self.preset}
+        return make_spec(**same, **own, training_seed=seed, unlearning_seed=seed)
 
     @property
     def scenario(self) -> str:

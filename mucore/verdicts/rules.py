@@ -449,7 +449,8 @@ def say(found: Verdict, line: Line, rules: Rules) -> str:
     if not found.metric:  # nothing to forget
         name = found.checks[0].metric
         before, after = (_percent(_mean(part[name])) for part in (line.original, line.retrain))
-        return f"{_upper(rules.name(name))}: {before} for the original, {after} for Retrain."
+        told = f"{_upper(rules.name(name))}: {before} for the original, {after} for Retrain"
+        return f"{told}, no further apart than by chance."
     value, retrain = (_percent(_mean(part[found.metric])) for part in (line.values, line.retrain))
     said = [f"{_upper(rules.name(found.metric))}: {value}, Retrain's is {retrain}."]
     if found.word == "damaged" and line.collapsed:

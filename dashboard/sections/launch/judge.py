@@ -201,6 +201,7 @@ def _answer(number: int) -> bool:
         st.markdown(escape(mine.verdict.sentence))
     if found.get("comparison") == number:
         st.caption(escape(found["about"]))
+        st.image(found["pictures"], width=84)
         for caveat in found["caveats"]:
             st.caption(escape(caveat))
     with st.container(horizontal=True):

@@ -35,7 +35,7 @@ def test_files_are_judged_and_kept_and_the_answer_is_on_the_page(home, tmp_path)
         found = {one.spec["method"]: one for one in store.results(keys=comparison.keys)}
     assert set(found) == {"uploaded", "original", "retrain"}
     assert found["uploaded"].forget_count == 40
-    assert "0..1" in words_on(at) and button(at, "Judge another")
+    assert "0..1" in words_on(at) and button(at, "Judge another") and at.get("image")
 
 
 def test_what_cannot_be_judged_is_said(home, tmp_path, monkeypatch):
