@@ -21,17 +21,22 @@ const FIELDS = 'input:not([type="checkbox"]):not([type="radio"]):not([type="butt
 export default function ({ data, setTriggerValue, parentElement }) {
   const root = document.documentElement;
   // what outlives a run of the page: on which side a step is entered, and what was asked for
-  const talk = (window.mucorePresenting ??= { enter: "", asked: 0, step: "", heights: new WeakMap() });
+  const here = () => Number(new URLSearchParams(location.search).get("figure")) || 1;
+  const talk = (window.mucorePresenting ??= { enter: "", asked: 0, step: "", figure: here(), heights: new WeakMap() });
   talk.stop?.(); // Streamlit calls this again for new data without ending the call before
   const slides = () => [...document.querySelectorAll(SLIDES)].filter((each) => !each.closest("details, .st-key-run_drawer") && !each.parentElement.closest(SLIDES));
 
-  const number = () => Number(new URLSearchParams(location.search).get("figure")) || 1;
-  const place = (all) => Math.min(Math.max(number(), 1), Math.max(all.length, 1)) - 1;
-  const write = (at) => {
+  const place = (all) => Math.min(Math.max(talk.figure, 1), Math.max(all.length, 1)) - 1;
+  // a run of the page takes out of the address what Streamlit did not write there
+  const say = () => {
     const address = new URL(location.href);
-    if (at) address.searchParams.set("figure", at + 1);
+    if (talk.figure > 1) address.searchParams.set("figure", talk.figure);
     else address.searchParams.delete("figure");
     if (address.href !== location.href) history.replaceState(history.state, "", address);
+  };
+  const write = (at) => {
+    talk.figure = at + 1;
+    say();
   };
 
   // --- what is seen
@@ -105,6 +110,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
       talk.enter = "";
     }
     if (talk.enter === "last") write(Math.max(all.length - 1, 0));
+    say();
     const at = place(all);
     const ground = getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor;
     root.style.setProperty("--present-ground", ground);
@@ -234,6 +240,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     talk.asked = 0;
   }
   talk.step = data.on ? step : "";
+  if (!data.on) write(0);
   let planned = 0;
   const soon = () => {
     if (!planned) planned = requestAnimationFrame(() => { planned = 0; draw(); });
