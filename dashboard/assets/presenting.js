@@ -14,7 +14,7 @@ const TYPES = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]; // of the size th
 const HOLD = ".st-key-hold button:not(:disabled)";
 const HERE = ".st-key-room_count strong";
 const REVEAL = '[class*="st-key-"][class*="reveal"] button:not(:disabled)'; // shows the answer to a question
-const NO_VOTES = ".st-key-no_votes"; // nothing to show yet: a press on a clicker waits for somebody
+const NO_VOTES = '[class*="st-key-no_votes"]'; // nothing to show yet: a press on a clicker waits for somebody
 const OWN_ARROWS = '[role="radiogroup"], [role="slider"], [role="tablist"], [role="listbox"], [role="menu"], [role="grid"], canvas';
 const FIELDS = 'input:not([type="checkbox"]):not([type="radio"]):not([type="button"]), textarea, select, [role="textbox"], [role="combobox"]';
 

@@ -128,7 +128,7 @@ def watch(lesson: Lesson, ballot: Ballot) -> None:
         else:
             st.markdown(f"**{votes_here}**, {room_here} here.")
         # a clicker reveals nothing before anybody has voted (assets/presenting.js)
-        with st.container(key=None if count else "no_votes"):
+        with st.container(key=None if count else f"no_votes:{ballot.name}"):
             draw(lesson, ballot, votes)
 
 
