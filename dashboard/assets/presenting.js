@@ -14,7 +14,8 @@ const TYPES = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]; // of the size th
 const HOLD = ".st-key-hold button:not(:disabled)";
 const HERE = ".st-key-room_count strong";
 const REVEAL = '[class*="st-key-"][class*="reveal"] button:not(:disabled)'; // shows the answer to a question
-const NO_VOTES = '[class*="st-key-no_votes"]'; // nothing to show yet: a press on a clicker waits for somebody
+const NO_VOTES = '[class*="st-key-no_votes"]'; // nothing to show yet: a press on a clicker asks for a second one
+const ON_ITS_WAY = 10000; // milliseconds in which a step should have come, before a press asks again
 const OWN_ARROWS = '[role="radiogroup"], [role="slider"], [role="tablist"], [role="listbox"], [role="menu"], [role="grid"], canvas';
 const FIELDS = 'input:not([type="checkbox"]):not([type="radio"]):not([type="button"]), textarea, select, [role="textbox"], [role="combobox"]';
 
@@ -136,12 +137,13 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const many = data.steps > 1;
     const where = [many ? `Step ${data.step} of ${data.steps}` : "", count > 1 ? `${many ? "slide " : ""}${at + 1} of ${count}` : ""];
     const end = isLast(slides(), at); // nothing comes after this screen
+    const unvoted = talk.again && slides()[at]?.querySelector(NO_VOTES);
     const hold = document.querySelector(HOLD) ? "Hold this lesson" : "";
     const parts = [
       ["before", title("before"), "page", "The page before (Shift and ←)"],
       ["back", "←", "", "Back"],
       ["", where.filter(Boolean).join(", "), "", ""],
-      ["next", end ? "End" : "→", "", end ? "End: back to the page (→)" : "Next"],
+      ["next", end ? "End" : unvoted ? "→ Reveal without votes" : "→", "", end ? "End: back to the page (→)" : "Next"],
       ["behind", title("behind"), "page", "The next page (Shift and →)"],
       ["leave", "Esc", "", "Leave the presentation"],
       ["hold", hold, "", "Hold this lesson for the room: its questions become votes (H)"],
@@ -163,7 +165,13 @@ export default function ({ data, setTriggerValue, parentElement }) {
   };
 
   // --- what a key does
-  const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && !all[at]?.querySelector(REVEAL);
+  const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && unanswered(all) < 0;
+  const unanswered = (all) => all.findIndex((each) => each.querySelector(REVEAL));
+  const show = (all, at) => {
+    write(at);
+    draw();
+    all[at].scrollTop = 0;
+  };
   const move = (by) => {
     document.querySelector('[class*="st-key-notes-"] details[open] summary')?.click(); // they are for one screen
     const all = slides();
@@ -171,17 +179,21 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const reveal = by > 0 && all[at]?.querySelector(REVEAL);
     const scene = by > 0 ? all[at]?.querySelector(STAGED) : null;
     const stage = scene ? inside(scene).querySelector(".playground") : null;
+    const again = talk.again;
     talk.enter = "";
+    talk.again = false;
     if (stage?.ariaBusy === "true") return; // what comes of it is not there yet
     if (stage?.hasAttribute("data-waits")) {
       stage.querySelector(".forget").click();
     } else if (reveal) {
-      if (!all[at].querySelector(NO_VOTES)) reveal.click();
-    } else if (at + by >= 0 && at + by < all.length) {
-      write(at + by);
+      if (again || !all[at].querySelector(NO_VOTES)) return reveal.click();
+      talk.again = true;
       draw();
-      all[at + by].scrollTop = 0;
-    } else if (data.step + by >= 1 && data.step + by <= data.steps && Date.now() - talk.asked > 1500) {
+    } else if (at + by >= 0 && at + by < all.length) {
+      show(all, at + by);
+    } else if (by > 0 && unanswered(all) >= 0) {
+      show(all, unanswered(all)); // of a scene the answer can be shown once it was played
+    } else if (data.step + by >= 1 && data.step + by <= data.steps && Date.now() - talk.asked > ON_ITS_WAY) {
       talk.asked = Date.now();
       talk.enter = by < 0 ? "last" : "first";
       setTriggerValue("move", by);
