@@ -9,7 +9,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     try {
       const answer = await fetch(data.address, { cache: "no-store" });
       const moved = answer.ok && (await answer.text()) !== data.place;
-      if (!moved || parentElement.looks !== timer || Date.now() - told < AGAIN) return;
+      // a page that is on its way, or waits for its turn, would wait anew
+      const drawn = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "running";
+      if (!moved || !drawn || parentElement.looks !== timer || Date.now() - told < AGAIN) return;
       told = Date.now();
       setTriggerValue("moved", told);
     } catch {
