@@ -4,6 +4,10 @@ const AGAIN = 20000; // milliseconds in which the page should have come, before 
 
 export default function ({ data, parentElement, setTriggerValue }) {
   clearInterval(parentElement.looks); // those of the page before, which compare with another place
+  // who is taken to another step reads it from its top
+  const step = data.address.includes("follow=1") ? data.place.split(":", 2).join() : "";
+  if (step && window.mucoreStep && step !== window.mucoreStep) document.querySelector('[data-testid="stMain"]').scrollTo(0, 0);
+  window.mucoreStep = step;
   let told = -Infinity;
   const look = async () => {
     try {
