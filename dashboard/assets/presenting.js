@@ -12,6 +12,7 @@ const LARGEST = 2.2;
 const TYPES = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]; // of the size that words should have
 // of a lesson before a room: what begins it, and how many are there
 const HOLD = ".st-key-hold button:not(:disabled)";
+const JOINS = ".st-key-room_joins a"; // to the room's address, and from there back to where it was opened
 const HERE = ".st-key-room_count strong";
 const REVEAL = '[class*="st-key-"][class*="reveal"] button:not(:disabled)'; // shows the answer to a question
 const NO_VOTES = '[class*="st-key-no_votes"]'; // nothing to show yet: a press on a clicker asks for a second one
@@ -136,7 +137,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const title = (side) => document.querySelector(`.st-key-present_${side} a`)?.textContent.trim() ?? "";
     const many = data.steps > 1;
     const where = [many ? `Step ${data.step} of ${data.steps}` : "", count > 1 ? `${many ? "slide " : ""}${at + 1} of ${count}` : ""];
-    const end = isLast(slides(), at); // nothing comes after this screen
+    const end = isLast(slides(), at) && !joining(); // nothing comes after this screen
     const unvoted = talk.again && slides()[at]?.querySelector(NO_VOTES);
     const hold = document.querySelector(HOLD) ? "Hold this lesson" : "";
     const parts = [
@@ -166,6 +167,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
 
   // --- what a key does
   const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && unanswered(all) < 0;
+  const joining = () => new URLSearchParams(location.search).get("join") === "1";
   const unanswered = (all) => all.findIndex((each) => each.querySelector(REVEAL));
   const show = (all, at) => {
     write(at);
@@ -197,7 +199,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
       talk.asked = Date.now();
       talk.enter = by < 0 ? "last" : "first";
       setTriggerValue("move", by);
-    } else if (by > 0 && isLast(all, at)) act("leave");
+    } else if (by > 0 && isLast(all, at)) act(joining() ? "joined" : "leave");
   };
   // the answer has a screen of its own behind the question's, and is what comes next
   const asked = (event) => {
@@ -212,6 +214,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (what === "next" || what === "back") move(what === "next" ? 1 : -1);
     else if (what === "leave") setTriggerValue("present", false);
     else if (what === "hold") document.querySelector(HOLD)?.click();
+    else if (what === "joined") document.querySelector(JOINS)?.click();
     else document.querySelector(`.st-key-present_${what} a`)?.click();
   };
   const press = (event) => {
@@ -233,7 +236,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     } else if (event.key === "h" || event.key === "H") {
       act("hold");
     } else if (event.key === "j" || event.key === "J") {
-      document.querySelector(".st-key-room_joins a")?.click();
+      act("joined");
     } else if (["ArrowRight", "PageDown", "ArrowLeft", "PageUp"].includes(event.key)) {
       const on = event.key === "ArrowRight" || event.key === "PageDown";
       if (event.shiftKey) act(on ? "behind" : "before");
