@@ -15,6 +15,8 @@ const HOLD = ".st-key-hold button:not(:disabled)";
 const JOINS = ".st-key-room_joins a"; // to the room's address, and from there back to where it was opened
 const HERE = ".st-key-room_count strong";
 const REVEAL = '[class*="st-key-"][class*="reveal"] button:not(:disabled)'; // shows the answer to a question
+// after its press the button stays until the page is drawn; then a question is unanswered no more
+const UNANSWERED = REVEAL.replace('[class*="reveal"]', '[class*="reveal"]:not([data-stale="true"])');
 const NO_VOTES = '[class*="st-key-no_votes"]'; // nothing to show yet: a press on a clicker asks for a second one
 const ON_ITS_WAY = 10000; // milliseconds in which a step should have come, before a press asks again
 const OWN_ARROWS = '[role="radiogroup"], [role="slider"], [role="tablist"], [role="listbox"], [role="menu"], [role="grid"], canvas';
@@ -168,7 +170,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   // --- what a key does
   const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && unanswered(all) < 0;
   const joining = () => new URLSearchParams(location.search).get("join") === "1";
-  const unanswered = (all) => all.findIndex((each) => each.querySelector(REVEAL));
+  const unanswered = (all) => all.findIndex((each) => each.querySelector(UNANSWERED));
   const show = (all, at) => {
     write(at);
     draw();
