@@ -14,7 +14,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
@@ -43,8 +43,8 @@ NO_CODE: Final = (
     "presenter who has a key or logs in."
 )
 BUSY: Final = (
-    "Many people are looking at pages at this moment, and yours has not had its turn. Nothing is "
-    "wrong; try again."
+    "Many people are looking at pages at this moment, and yours waits for its turn. Nothing is "
+    "wrong; it comes by itself."
 )
 IN_USE: Final = "Another reader's figure or file is being made. Try again in a moment."
 UNSAID: Final = (
@@ -53,7 +53,7 @@ UNSAID: Final = (
     "docs/hosting.md says what each means."
 )
 GUESTS_AT_ONCE: Final = 2  # pages drawn for guests at the same time; the presenter's never waits
-PATIENCE: Final = 20.0  # seconds in which a guest's page gets its turn, unless there are too many
+PATIENCE: Final = 20.0  # seconds after which a guest whose turn did not come reads why
 # Guests' files that are made at a click or wait. They take threads that Streamlit has for the files
 # of all, the presenter's among them, of which there are five on the smallest machine.
 FILES_AT_ONCE: Final = 3
@@ -245,22 +245,22 @@ def every(seconds: float) -> float:
 
 @contextmanager
 def turn() -> Generator[None]:
-    """Drawing a page or a part of one: of guests a few at a time. Who waited in vain reads why, and
-    the page stops there.
+    """Drawing a page or a part of one: of guests a few at a time. Who waits for long reads why, and
+    gets their turn: a page that ended without one would follow nobody any more.
     """
     if presents() or getattr(_mine, "turn", False):
         yield
         return
-    if not _guests.acquire(timeout=PATIENCE):
-        st.info(BUSY, icon=":material/hourglass_top:")
-        st.button("Try again", icon=":material/refresh:")
-        st.stop()
-    _mine.turn = True
+    taken = _guests.acquire(timeout=PATIENCE)
     try:
+        with nullcontext() if taken else st.spinner(BUSY):
+            taken = taken or _guests.acquire()
+        _mine.turn = True
         yield
     finally:
         _mine.turn = False
-        _guests.release()
+        if taken:
+            _guests.release()
 
 
 @contextmanager

@@ -115,7 +115,7 @@ class Playground {
       else run.error = event.sentence;
     } else if (event.kind === "end") {
       run.ended = true;
-      if (this.data.fixed && run === this.run) this.tell("ask", { what: "ended", at: this.stamp() });
+      if (this.data.fixed && run === this.run) this.ask("ended");
     }
   }
 
@@ -426,8 +426,8 @@ class Playground {
     const target = event.composedPath()[0];
     if (!this.methods().length || target.matches?.(WRITES)) return;
     if (document.querySelector('[role="dialog"], [data-baseweb="popover"]')) return;
-    // who presents walks through the page with arrows and space; there, focus tells
-    const mine = event.composedPath().includes(this.root);
+    // who presents walks through the page with arrows; of space and R, focus tells
+    const mine = event.composedPath().includes(this.root) && !ARROWS[event.key];
     if (!mine && new URLSearchParams(window.location.search).get("present") === "1") return;
     if (event.key === " " && target.matches?.("button, a, summary")) return;
     const acts = {

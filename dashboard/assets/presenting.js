@@ -12,26 +12,35 @@ const LARGEST = 2.2;
 const TYPES = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]; // of the size that words should have
 // of a lesson before a room: what begins it, and how many are there
 const HOLD = ".st-key-hold button:not(:disabled)";
+const JOINS = ".st-key-room_joins a"; // to the room's address, and from there back to where it was opened
 const HERE = ".st-key-room_count strong";
 const REVEAL = '[class*="st-key-"][class*="reveal"] button:not(:disabled)'; // shows the answer to a question
-const NO_VOTES = ".st-key-no_votes"; // nothing to show yet: a press on a clicker waits for somebody
+// after its press the button stays until the page is drawn; then a question is unanswered no more
+const UNANSWERED = REVEAL.replace('[class*="reveal"]', '[class*="reveal"]:not([data-stale="true"])');
+const NO_VOTES = '[class*="st-key-no_votes"]'; // nothing to show yet: a press on a clicker asks for a second one
+const ON_ITS_WAY = 10000; // milliseconds in which a step should have come, before a press asks again
 const OWN_ARROWS = '[role="radiogroup"], [role="slider"], [role="tablist"], [role="listbox"], [role="menu"], [role="grid"], canvas';
 const FIELDS = 'input:not([type="checkbox"]):not([type="radio"]):not([type="button"]), textarea, select, [role="textbox"], [role="combobox"]';
 
 export default function ({ data, setTriggerValue, parentElement }) {
   const root = document.documentElement;
   // what outlives a run of the page: on which side a step is entered, and what was asked for
-  const talk = (window.mucorePresenting ??= { enter: "", asked: 0, step: "", heights: new WeakMap() });
+  const here = () => Number(new URLSearchParams(location.search).get("figure")) || 1;
+  const talk = (window.mucorePresenting ??= { enter: "", asked: 0, step: "", figure: here(), heights: new WeakMap() });
   talk.stop?.(); // Streamlit calls this again for new data without ending the call before
   const slides = () => [...document.querySelectorAll(SLIDES)].filter((each) => !each.closest("details, .st-key-run_drawer") && !each.parentElement.closest(SLIDES));
 
-  const number = () => Number(new URLSearchParams(location.search).get("figure")) || 1;
-  const place = (all) => Math.min(Math.max(number(), 1), Math.max(all.length, 1)) - 1;
-  const write = (at) => {
+  const place = (all) => Math.min(Math.max(talk.figure, 1), Math.max(all.length, 1)) - 1;
+  // a run of the page takes out of the address what Streamlit did not write there
+  const say = () => {
     const address = new URL(location.href);
-    if (at) address.searchParams.set("figure", at + 1);
+    if (talk.figure > 1) address.searchParams.set("figure", talk.figure);
     else address.searchParams.delete("figure");
     if (address.href !== location.href) history.replaceState(history.state, "", address);
+  };
+  const write = (at) => {
+    talk.figure = at + 1;
+    say();
   };
 
   // --- what is seen
@@ -105,6 +114,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
       talk.enter = "";
     }
     if (talk.enter === "last") write(Math.max(all.length - 1, 0));
+    say();
     const at = place(all);
     const ground = getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor;
     root.style.setProperty("--present-ground", ground);
@@ -129,13 +139,14 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const title = (side) => document.querySelector(`.st-key-present_${side} a`)?.textContent.trim() ?? "";
     const many = data.steps > 1;
     const where = [many ? `Step ${data.step} of ${data.steps}` : "", count > 1 ? `${many ? "slide " : ""}${at + 1} of ${count}` : ""];
-    const end = isLast(slides(), at); // nothing comes after this screen
+    const end = isLast(slides(), at) && !joining(); // nothing comes after this screen
+    const unvoted = talk.again && slides()[at]?.querySelector(NO_VOTES);
     const hold = document.querySelector(HOLD) ? "Hold this lesson" : "";
     const parts = [
       ["before", title("before"), "page", "The page before (Shift and ←)"],
       ["back", "←", "", "Back"],
       ["", where.filter(Boolean).join(", "), "", ""],
-      ["next", end ? "End" : "→", "", end ? "End: back to the page (→)" : "Next"],
+      ["next", end ? "End" : unvoted ? "→ Reveal without votes" : "→", "", end ? "End: back to the page (→)" : "Next"],
       ["behind", title("behind"), "page", "The next page (Shift and →)"],
       ["leave", "Esc", "", "Leave the presentation"],
       ["hold", hold, "", "Hold this lesson for the room: its questions become votes (H)"],
@@ -157,7 +168,14 @@ export default function ({ data, setTriggerValue, parentElement }) {
   };
 
   // --- what a key does
-  const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && !all[at]?.querySelector(REVEAL);
+  const isLast = (all, at) => at + 1 >= all.length && data.step >= data.steps && unanswered(all) < 0;
+  const joining = () => new URLSearchParams(location.search).get("join") === "1";
+  const unanswered = (all) => all.findIndex((each) => each.querySelector(UNANSWERED));
+  const show = (all, at) => {
+    write(at);
+    draw();
+    all[at].scrollTop = 0;
+  };
   const move = (by) => {
     document.querySelector('[class*="st-key-notes-"] details[open] summary')?.click(); // they are for one screen
     const all = slides();
@@ -165,21 +183,25 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const reveal = by > 0 && all[at]?.querySelector(REVEAL);
     const scene = by > 0 ? all[at]?.querySelector(STAGED) : null;
     const stage = scene ? inside(scene).querySelector(".playground") : null;
+    const again = talk.again;
     talk.enter = "";
+    talk.again = false;
     if (stage?.ariaBusy === "true") return; // what comes of it is not there yet
     if (stage?.hasAttribute("data-waits")) {
       stage.querySelector(".forget").click();
     } else if (reveal) {
-      if (!all[at].querySelector(NO_VOTES)) reveal.click();
-    } else if (at + by >= 0 && at + by < all.length) {
-      write(at + by);
+      if (again || !all[at].querySelector(NO_VOTES)) return reveal.click();
+      talk.again = true;
       draw();
-      all[at + by].scrollTop = 0;
-    } else if (data.step + by >= 1 && data.step + by <= data.steps && Date.now() - talk.asked > 1500) {
+    } else if (at + by >= 0 && at + by < all.length) {
+      show(all, at + by);
+    } else if (by > 0 && unanswered(all) >= 0) {
+      show(all, unanswered(all)); // of a scene the answer can be shown once it was played
+    } else if (data.step + by >= 1 && data.step + by <= data.steps && Date.now() - talk.asked > ON_ITS_WAY) {
       talk.asked = Date.now();
       talk.enter = by < 0 ? "last" : "first";
       setTriggerValue("move", by);
-    } else if (by > 0 && isLast(all, at)) act("leave");
+    } else if (by > 0 && isLast(all, at)) act(joining() ? "joined" : "leave");
   };
   // the answer has a screen of its own behind the question's, and is what comes next
   const asked = (event) => {
@@ -194,6 +216,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     if (what === "next" || what === "back") move(what === "next" ? 1 : -1);
     else if (what === "leave") setTriggerValue("present", false);
     else if (what === "hold") document.querySelector(HOLD)?.click();
+    else if (what === "joined") document.querySelector(JOINS)?.click();
     else document.querySelector(`.st-key-present_${what} a`)?.click();
   };
   const press = (event) => {
@@ -215,7 +238,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     } else if (event.key === "h" || event.key === "H") {
       act("hold");
     } else if (event.key === "j" || event.key === "J") {
-      document.querySelector(".st-key-room_joins a")?.click();
+      act("joined");
     } else if (["ArrowRight", "PageDown", "ArrowLeft", "PageUp"].includes(event.key)) {
       const on = event.key === "ArrowRight" || event.key === "PageDown";
       if (event.shiftKey) act(on ? "behind" : "before");
@@ -234,6 +257,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
     talk.asked = 0;
   }
   talk.step = data.on ? step : "";
+  if (!data.on) write(0);
   let planned = 0;
   const soon = () => {
     if (!planned) planned = requestAnimationFrame(() => { planned = 0; draw(); });

@@ -13,7 +13,7 @@ from dashboard.lessons.ballots import Bin
 from dashboard.text import units
 
 LEAST, ROW = 240, 30  # pixels of the figure, and of a bar where there are many
-WRAP = 28  # characters of an option in a line
+WRAP = 24  # characters of an option in a line
 
 
 def draw(bins: Sequence[Bin], *, dark: bool) -> go.Figure:

@@ -156,8 +156,9 @@ def end(page: str) -> None:
         for one, place in _neighbours(page) if on() else ():
             with st.container(key=f"present_{place}"):
                 link(one.id, one.title)
-        html = BUTTON if offered() else "<span></span>"
-        st.components.v2.component("mucore_presenting", html=html, css=LOOK, js=KEYS)(
+        # one name has one content, whoever else's page is drawn at the same moment
+        name, html = ("presenting", BUTTON) if offered() else ("keys", "<span></span>")
+        st.components.v2.component(f"mucore_{name}", html=html, css=LOOK, js=KEYS)(
             data={"on": on(), "page": page, "step": now.step, "steps": max(len(now.steps), 1)},
             key="present_keys",
             on_present_change=_switched,

@@ -43,7 +43,9 @@ def show(lesson: Lesson, number: int, plan: Plan | None, results: LessonResults)
         return
     done, opened = step.shown(results), step.guess is None or vote(lesson, number, results)
     if plan is None:
-        show_scene(step, name, results, opened=opened, asked=room.on(lesson) is not None)
+        leads = presenting.on() or (access.presents() and room.on(lesson) is not None)
+        if opened or leads:
+            show_scene(step, name, results, opened=opened)
     elif not done:
         with presenting.slide(f"{name}:missing"):
             figures.show_missing(plan, results)
@@ -78,10 +80,8 @@ def vote(lesson: Lesson, number: int, found: LessonResults) -> bool:
         return bool(state.ticket(f"{name}:open"))
 
 
-def show_scene(step: Step, name: str, results: LessonResults, *, opened: bool, asked: bool) -> None:
+def show_scene(step: Step, name: str, results: LessonResults, *, opened: bool) -> None:
     """The scene once a prediction was made; who presents plays it before that is revealed."""
-    if not opened and not (asked and access.presents()):
-        return
     with presenting.slide(f"{name}:scene"):
         st.markdown(f":material/visibility: *{step.see}*")
         for preset in step.scenarios:

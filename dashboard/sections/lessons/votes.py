@@ -127,8 +127,8 @@ def watch(lesson: Lesson, ballot: Ballot) -> None:
             course.above(f"{votes_here}, {room_here} here.")
         else:
             st.markdown(f"**{votes_here}**, {room_here} here.")
-        # a clicker reveals nothing before anybody has voted (assets/presenting.js)
-        with st.container(key=None if count else "no_votes"):
+        # before anybody has voted a clicker asks for a second press (assets/presenting.js)
+        with st.container(key=None if count else f"no_votes:{ballot.name}"):
             draw(lesson, ballot, votes)
 
 

@@ -516,10 +516,9 @@ def test_the_first_lesson_is_played_step_by_step(home, playground):
         stage.ask(at, {"what": "ended"}, key)
         text, results = words_on(at), results_of_played(room)
         assert step.say in text
-        if step is PLAYED.steps[0]:  # a first look, before anything is asked
-            assert step.guess is None and not step.found
-        else:
-            assert step.guess is not None
+        # the first is a look before anything is asked
+        assert bool(step.guess) == bool(step.found) == (step is not PLAYED.steps[0])
+        if step.guess is not None:
             told = Reading(results, step.guess).sentences(step)
             assert len(told) == len(step.found) and all(sentence in text for sentence in told)
             assert compare(step.guess, "right", results).text in text
@@ -531,6 +530,8 @@ def test_the_first_lesson_is_played_step_by_step(home, playground):
     assert "Check yourself" in words_on(at) and PLAYED.takeaway in words_on(at)
     assert has_button(at, "Next lesson: ")
     assert {told["label"] for told in PLAYED.deeper} <= set(links(at))
+    opened(lesson=PLAYED.id, step="2", present="1")  # a room sees it before the answer
+    assert stage.shown
 
 
 def results_of_played(room: QuickRoom) -> LessonResults:

@@ -118,11 +118,8 @@ def test_votes_are_counted_in_bars_of_ten_percent_and_the_right_one_is_marked():
 
 def test_the_presenter_counts_raised_hands(home, be):
     fill(home)
-    number, options = next(
-        (number, step.guess.options)
-        for number, step in enumerate(FIRST.steps, 1)
-        if step.guess is not None and step.guess.options
-    )
+    guesses = ((number, step.guess) for number, step in enumerate(FIRST.steps, 1) if step.guess)
+    number, options = next((number, one.options) for number, one in guesses if one.options)
     at = hold(be, number)
     asked = [one for one in at.number_input if one.label in options.values()]
     assert len(asked) == len(options)
@@ -226,8 +223,11 @@ def vote_later(at: AppTest, value: int | str) -> AppTest:
 
 
 def test_nothing_is_revealed_that_did_not_run(home, be):
-    presenter = hold(be)
-    assert button(presenter, f"reveal:{FIRST.id}:2").disabled
+    assert button(hold(be), f"reveal:{FIRST.id}:2").disabled
+
+
+def test_all_questions_of_check_yourself_show_that_nobody_has_voted_yet(home, be):
+    assert len(hold(be, FIRST.length).get("plotly_chart")) == len(FIRST.check)
 
 
 # --- what messages cannot do
