@@ -141,7 +141,7 @@ class Report:
             )
 
     def __repr__(self) -> str:
-        doubt = " (an indication)" if self.verdict.provisional else ""
+        doubt = " (indicated)" if self.verdict.provisional else ""
         return f"{self.verdict.said}{doubt}. {self.verdict.sentence}\n{self.about}"
 
 
