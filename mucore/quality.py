@@ -258,9 +258,9 @@ def forget_confidences(keys: Sequence[str], store: Store) -> tuple[np.ndarray, n
     removed = sum(not each.outputs or not store.artifacts.exists(each.outputs) for each in results)
     if removed:
         raise BadValue(
-            f"Forgetting quality reads predictions, but those of {removed} of {len(results)} "
-            f"runs of {results[0].spec['method']} were removed to save space. Compute them again "
-            "in another home (--home)."
+            f"Forgetting quality needs predictions, but {removed} of {len(results)} "
+            f"{catalog.method(results[0].spec['method']).title} runs no longer have them. Compute "
+            "these again in another home."
         )
     outputs = (store.artifacts.get_outputs(str(each.outputs), features=False) for each in results)
     splits = [each["forget"] for each in outputs]

@@ -148,7 +148,7 @@ class Report:
             )
 
     def __repr__(self) -> str:
-        doubt = " (an indication)" if self.verdict.provisional else ""
+        doubt = " (indicated)" if self.verdict.provisional else ""
         lines = f"{self.verdict.said}{doubt}. {self.verdict.sentence}", self.about
         return "\n- ".join(["\n".join(lines), *self.caveats])
 

@@ -295,7 +295,7 @@ def test_a_comparison_from_plan_to_export(home, capsys):
     capsys.readouterr()
     assert cli.main(["gc"]) == 0
     kinds = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[1:] if line}
-    assert "no run is running" in kinds["logs"] and "It stays" in kinds["database"]
+    assert "nothing is running" in kinds["logs"] and "cannot be removed" in kinds["database"]
 
 
 def test_a_failed_run_is_told_and_fails_the_command(home, capsys):

@@ -135,7 +135,7 @@ def test_numbers_outlive_the_predictions(home):
         for path in (home / "quality").iterdir():
             path.unlink()
         assert quality.find(experiment, store, stored_only=True) == []
-        with pytest.raises(BadValue, match="of 4 of 4 runs of (finetune|retrain) were removed"):
+        with pytest.raises(BadValue, match="4 of 4 (Fine-tune|Retrain) runs no longer have"):
             quality.find(experiment, store)
 
 

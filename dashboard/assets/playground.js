@@ -625,8 +625,8 @@ class Playground {
     const { fa } = models[left].done.numbers;
     if (fa - models.retrain.done.numbers.fa >= LEFT) {
       const hue = this.hue();
-      const rest = hue ? `${hue}.` : "correctly.";
-      return `${this.title(left)} still ${hue ? "calls" : "classifies"} ${percent(fa)} of the forgotten points ${rest}`;
+      const rest = hue ? `as ${hue}.` : "correctly.";
+      return `${this.title(left)} still classifies ${percent(fa)} of the forgotten points ${rest}`;
     }
     const far = most((who) => models[who].done.difference.mean);
     const said = (who) => percent(models[who].done.difference.mean);
@@ -736,7 +736,7 @@ class Playground {
     return [...named, ["away", "Differs from Retrain"]];
   }
 
-  // References are grey; of a method, amber still knows and red lost something.
+  // References are grey; of a method, amber still remembers and red lost something.
   hueOf(who, id, more) {
     if (who in REFERENCES) return `var(--${who})`;
     if (id === "fa" && more >= LEFT) return "var(--left)";

@@ -61,7 +61,7 @@ def draw(found: pd.DataFrame, *, dark: bool, selected: str = "") -> go.Figure:
     figure.update_xaxes(
         type="log", title="Requests (log)", tickformat=",", dtick=1, range=[-0.05, 3.03]
     )
-    figure.update_yaxes(type="log", title="Retrains for each request (log)", dtick=1, range=span)
+    figure.update_yaxes(type="log", title="Cost per request in Retrains (log)", dtick=1, range=span)
     right = end_labels.margin([*named.index])
     figure.update_layout(
         height=HEIGHT, margin={"t": 8, "r": right, "b": BOTTOM}, hovermode="closest"

@@ -66,7 +66,7 @@ def draw(
     top = max([1.0, *(dot.y for dot in info.dots), info.original or 0.0])
     least = min([50.0, *(dot.x for dot in info.dots)])
     across = scatter.Axis(
-        title=f"Cost, {'work' if info.work else 'time'} in % of a Retrain (log)",
+        title=f"Cost: {'work' if info.work else 'time'}, % of a Retrain (log)",
         low=least / 1.6,
         high=max([150.0, *(1.5 * dot.x for dot in info.dots)]),
         log=True,
@@ -102,11 +102,11 @@ def draw(
             layer="below",
             name="noise",
         )
-        _beside(figure, "as close as another Retrain", up.span[0], "bottom", look)
+        _beside(figure, "within Retrain's spread", up.span[0], "bottom", look)
     if info.original is not None:
         y = up.place(info.original)
         figure.add_hline(y=y, line={"dash": "dot", "width": 1.5, "color": look.text})
-        _beside(figure, "Original: nothing done", y, "bottom", look)
+        _beside(figure, "Original (untouched)", y, "bottom", look)
     return figure
 
 

@@ -53,12 +53,12 @@ def draw(value: Layers, title: str, *, dark: bool, stacked: bool = False) -> go.
             dark=dark,
             printed=len(layers) <= _WRITTEN,
         )
-        if column == 1:
-            trace.showscale = False
+        trace.showscale &= column == 2
         figure.add_trace(trace, *((column, 1) if stacked else (1, column)))
-    figure.update_xaxes(title="layer of the other model", tickangle=-40, showgrid=False)
+    figure.update_xaxes(tickangle=-40, showgrid=False)
+    figure.update_layout(xaxis_title="Original layer", xaxis2_title="Retrain layer")
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_yaxes(title=f"layer of {title}", col=1)
+    figure.update_yaxes(title=f"{title} layer", col=1)
     height = min(760, 220 + 34 * max(len(layers), 5))
     figure.update_layout(height=height * (1 + stacked), margin={"t": 40})
     return figure

@@ -24,14 +24,14 @@ from mucore import catalog
 # More columns than these are set tighter where the page is narrow.
 USUAL_COLUMNS = 11
 VERDICT_MEANING = (
-    "What happened, in one word, from the numbers of the method, of the original and of Retrain. "
-    "A hollow mark and a question mark: an indication, not shown."
+    "The outcome in one word, judged against the original and Retrain. "
+    'Hollow or "?": indicated, more seeds may change the verdict.'
 )
 
 NOISE_MEANING = (
     "95 % of the differences of every two Retrains of other training seeds fall into this band. A "
-    "gap inside it may be chance. Three seeds show about three fifths of what chance can do, five "
-    "three quarters."
+    "gap inside it may be chance. Three seeds reveal about 3/5 of the spread due to chance; "
+    "five, 3/4."
 )
 
 # The colours come from Streamlit's theme variables, so the table follows the reader's switch

@@ -15,7 +15,7 @@ def overall_sentence(division: Division) -> str:
         return "No task allows a verdict."
     always = [name for name in division.everywhere if forgot[name] == tasks]
     many = units.count(len(division.everywhere), "method")
-    return f"{len(always) or 'None'} of {many} forgot in every task with a verdict."
+    return f"{len(always) or 'None'} of {many} judged in every task forgot in all of them."
 
 
 def keys_of(division: Division) -> dict[str, str]:

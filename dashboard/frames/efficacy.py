@@ -31,7 +31,7 @@ def sentence(rows: Sequence[Row]) -> str:
         return ""
     word = "less" if after < before else "more"
     by = number(abs(after - before), "ratio")
-    return f"Retrain is {word} exposed than Original, by {by} powers of ten."
+    return f"Retrain is {by} orders of magnitude {word} exposed than Original."
 
 
 def table(rows: Sequence[Row]) -> pd.DataFrame:

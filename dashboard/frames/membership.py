@@ -52,7 +52,7 @@ def sentence(rows: Sequence[Row]) -> str:
         return ""
     return (
         f"The confidence attack calls {number(before, 'percent')} % of the forgotten samples "
-        f"unseen in Original, {number(after, 'percent')} % in Retrain."
+        f"unseen by Original and {number(after, 'percent')} % unseen by Retrain."
     )
 
 

@@ -219,10 +219,7 @@ def headline(scored: Sequence[Scored]) -> str:
     best, title, halves = max(known, default=(None, "", None))
     if halves is None:
         return ""
-    return (
-        f"{title} has the highest F: {ratio(best)}. One half of the Retrains against the other "
-        f"reaches {ratio(halves)}."
-    )
+    return f"{title} has the highest F, {ratio(best)}. Retrain against Retrain: {ratio(halves)}."
 
 
 def sentences(scored: Sequence[Scored]) -> list[str]:

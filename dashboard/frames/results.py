@@ -107,8 +107,8 @@ GROUPS: Final[tuple[tuple[str, Unit, Mapping[str, str]], ...]] = (
 )
 HELP: Final[Mapping[str, str]] = {
     DISTANCE: DISTANCE_MEANING,
-    "storage": "Storage, in millions of bytes: what is kept from training on for later requests, "
-    "plus the most held at one time while unlearning.",
+    "storage": "Storage in MB: what is kept since training for later requests, plus peak scratch "
+    "space while unlearning.",
 }
 
 

@@ -90,9 +90,9 @@ def metric_text(metric_id: str) -> tuple[str, str]:
     """
     card = catalog.metric(metric_id)
     ideal = {
-        "retrain": "Good: as near to Retrain's as possible.",
-        "high": "Good: high.",
-        "low": "Good: low.",
+        "retrain": "Goal: Retrain's value.",
+        "high": "Higher is better.",
+        "low": "Lower is better.",
         "none": "",
     }[card.ideal]
     parts = (card.meaning, ideal, card.caveat, f"Source: {card.source}" if card.source else "")

@@ -16,11 +16,11 @@ from dashboard.widgets import figures, header, messages, run_drawer
 from dashboard.widgets.provenance import provenance
 
 QUESTION = "Do methods keep forgetting as the request grows?"
-HOW = """**Distance**: mean gap to Retrain in the accuracies that decide, in points.  
+HOW = """**Distance**: mean gap to Retrain over the deciding accuracies, in points.  
 **Dotted**: Original, untouched. A line near it did nothing.  
 **Thin bars**: from the lowest to the highest seed; of a metric the 95 % interval.  
 Curves are means over the seeds that all budgets share.  
-**Tuned**: at one budget, of this scenario where it was searched, and used at all.  
+**Tuned**: found at one budget (of this scenario where searched), used at every budget.  
 Point at a mark for its numbers, click it for its run."""
 
 

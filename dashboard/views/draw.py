@@ -14,8 +14,8 @@ from dashboard.widgets.provenance import provenance
 
 QUESTION = "Does it still know what it was told to forget?"
 CAPTION = (
-    "Original learned every image, Retrain none of the forget set. The method started from "
-    "Original."
+    "Original was trained on every image, Retrain on all but the forget set. The method starts "
+    "from Original."
 )
 
 

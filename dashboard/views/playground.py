@@ -12,7 +12,7 @@ HOW = "  \n".join(
         "A small network has learned to separate these points.",
         "**Retrain**: the same network trained again without the points to forget.",
         "**Colour**: the class it predicts, paler where it is less sure.",
-        "**Bars**: the tick is Retrain. Amber still knows; red lost something else.",
+        "**Bars**: the tick is Retrain. Amber: still remembers. Red: lost something else.",
         "Draw your own: click points in the first picture or draw a line around them.",
     ]
 )

@@ -28,23 +28,23 @@ HOW = {
     "map": (
         "Every point is an image, placed by t-SNE near images with similar features.",
         "**Forgotten and still one cluster**: the encoder kept the class.",
-        "Each map is its own run: position, turn and far distances mean nothing.",
+        "Each map is drawn separately: position, rotation and long distances mean nothing.",
         "Classes have equally many points, or the forgotten one would always look like a cluster.",
         "Click a mark in the scatter for its map.",
     ),
     "scatter": (
-        "**CKA** compares the features of two models on the same images; 1 is equal.",
+        "**CKA** compares the features of two models on the same images; 1 means identical.",
         "Above the dashed diagonal: more like Retrain than like Original.",
         "**AGL** and **AGR**: agreement with Retrain in answers and in features; 1 is Retrain.",
-        "Hollow mark: an indication; more seeds may change the verdict.",
+        "**Hollow**: indicated, more seeds may change the verdict.",
     ),
     "layers": (
-        "CKA of each layer with every layer of the other model; blue is alike.",
+        "CKA of each layer with every layer of the other model; blue: similar.",
         "A method that only changed its classifier has a blue diagonal on the left.",
     ),
     "last": (
         "Each method ran twice: on all layers, and on the classifier alone.",
-        "**AGL**: agreement with Retrain in answers, 1 is Retrain; up: what all layers gain.",
+        "**AGL**: agreement with Retrain's answers (1 is Retrain). Height: gain from all layers.",
         "At the lower right both give the same result: the encoder hardly changed.",
     ),
 }

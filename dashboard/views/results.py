@@ -80,9 +80,8 @@ def warnings(flagged: int, outside: int) -> None:
     """What a careful reader looks at again, in numbers."""
     if flagged or outside:
         st.caption(
-            f":material/warning: Warnings: {units.count(flagged, 'run')} with a sanity flag, "
-            f"{units.count(outside, 'line')} with a number outside the range from Original to "
-            "Retrain."
+            f":material/warning: Warnings: {units.count(flagged, 'run')} failed a sanity check; "
+            f"{units.count(outside, 'row')} with a value outside the Original-Retrain range."
         )
 
 
@@ -120,8 +119,8 @@ def how_to_read(runs: pd.DataFrame) -> str:
         [
             escape(f"{labels.setup_text(first)}. {forgotten} to forget."),
             "**Retrain** is the yardstick: the model trained again without these samples.",
-            "**Distance**: mean gap to Retrain over the accuracies that decide, in points.",
-            "**Hollow mark**: an indication; more seeds may change the verdict.",
+            "**Distance**: mean gap to Retrain over the deciding accuracies, in points.",
+            "**Hollow**: indicated, more seeds may change the verdict.",
             "Click a mark or a line for its runs.",
         ]
     )

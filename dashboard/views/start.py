@@ -15,7 +15,7 @@ HOW = "  \n".join(
         "**Machine unlearning** takes training data out of a finished model.",
         "**Retrain** is the yardstick: the model trained again without that data.",
         "**Distance**: how far a model ends from Retrain, in points of accuracy.",
-        "Each picture below leads on.",
+        "Click a picture to read on.",
     ]
 )
 

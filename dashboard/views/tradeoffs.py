@@ -17,12 +17,12 @@ QUESTIONS = {
     "requests": "When does preparing for requests pay?",
 }
 HOW = {
-    "front": """**Pareto front**: no other method is better on every goal. It has names.  
+    "front": """**Pareto front** (named): no other method is better on every goal.  
 **Grey**: the 95 % band of Retrains of other seeds. **Arrow**: outside the window.  
-**Hollow mark**: an indication; more seeds may change the verdict.""",
+**Hollow**: indicated, more seeds may change the verdict.""",
     "requests": """Some methods keep records of the training, or train networks of their own. That
 is spent once, and its share falls with each request.  
-In colour: what prepares something, or is cheapest somewhere.""",
+In colour: methods that prepare something, or are cheapest at some point.""",
 }
 
 

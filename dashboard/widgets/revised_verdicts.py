@@ -30,7 +30,7 @@ def notice(source: data.Source, runs: pd.DataFrame) -> None:
     with st.container(border=True, key="revised_verdicts"):
         st.markdown(
             f":material/info: Verdicts now say what was shown: of {len(forgot)} “forgot” here, "
-            f"{shown} are shown and {len(forgot) - shown} are indications."
+            f"{shown} are shown and {len(forgot) - shown} are indicated."
         )
         with st.container(horizontal=True, gap="medium"):
             link("glossary", "What the verdicts mean", icon=":material/menu_book:", kind="verdict")

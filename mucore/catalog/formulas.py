@@ -21,7 +21,7 @@ from mucore.errors import BadValue
 NAMES: Mapping[str, str] = {
     "weights": "bytes of all weights",
     "classes": "classes, or attributes",
-    "leaving": "classes that go entirely",
+    "leaving": "wholly forgotten classes",
     "train": "training samples",
     "forget": "samples to forget",
     "retain": "samples to retain",

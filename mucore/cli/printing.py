@@ -82,7 +82,7 @@ def print_results(found: Iterable[Result], judged: Mapping[str, Judged]) -> None
         print_table(kept, [[row[name] for name in kept] for row in rows])
         print(
             "Percent; in brackets the gap to Retrain of the same training seed. Seeds: "
-            "training/unlearning. A verdict with a question mark is an indication, not shown; "
+            "training/unlearning. Question mark: indicated, more seeds may change the verdict; "
             "--json gives its reason. –: the attack only guesses.",
             file=sys.stderr,
         )

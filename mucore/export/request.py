@@ -36,7 +36,7 @@ LIMITS: Final = (
     "No certificate: these are measurements. They show where forgetting failed, and never prove "
     "that nothing is left.",
     "A verdict says how near a method is to Retrain in a few metrics, on the training seeds in the "
-    "table; with a question mark it is an indication.",
+    "table; a question mark: indicated, more seeds may change the verdict.",
     "The attack is a simple one. One with shadow models, or with knowledge of the training, may "
     "find more.",
     "Intervals are Wilson's, 95 %, as if images were independent; those of one person are alike, "

@@ -121,9 +121,9 @@ def assess(*, unlearned: Models, retrained: Models) -> Assessment:
         pass
     elif seconds > (allowed := TIME_LIMIT * retrain_seconds):
         score_missing = (
-            f"Rejected: unlearning took {seconds:.3g} s on average, but the competition allows "
-            f"{TIME_LIMIT:.0%} of the time of retraining, {allowed:.3g} s. A method this slow has "
-            "a forgetting quality and no final score."
+            f"Rejected: unlearning took {seconds:.3g} s on average. The limit is "
+            f"{100 * TIME_LIMIT:.0f} % of Retrain's time, {allowed:.3g} s. It gets an F but no "
+            "final score."
         )
     elif utility_ra is None or utility_ta is None:
         score_missing = (

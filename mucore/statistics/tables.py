@@ -102,13 +102,13 @@ def complete_table(mine: pd.DataFrame, card: MetricCard) -> tuple[pd.DataFrame, 
     notes = []
     if left := [str(name) for name in names if name not in best.columns]:
         notes.append(
-            "Left out of tests and ranks, because they lack results that the others have: "
-            f"{', '.join(sorted(left))}. Name the methods to compare with --methods."
+            "Not ranked or tested, because results that the others have are missing: "
+            f"{', '.join(sorted(left))}. Choose the methods to compare."
         )
     if dropped := len(wide) - len(best):
         notes.append(
-            f"{counted(dropped, 'block')} of {len(wide)} left out of tests and ranks: not every "
-            "method has a value there."
+            f"{counted(dropped, 'block')} of {len(wide)} (a setting and a seed) omitted from "
+            "tests and ranks: some methods have no value there."
         )
     return best, notes
 
@@ -243,7 +243,7 @@ def status_notes(runs: pd.DataFrame) -> list[str]:
     """How many runs did not end well."""
     counts = runs.loc[runs["status"] != "ok", "status"].value_counts()
     return [
-        f"{counted(int(count), 'run')} {status}; the values count like the others'."
+        f"{counted(int(count), 'run')} {status}; the values are included."
         for status, count in counts.items()
     ]
 

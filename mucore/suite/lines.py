@@ -26,7 +26,7 @@ from mucore.suite.description import Suite, Task, check
 from mucore.suite.description import division as known_division
 
 Kind = Literal["refused", "untuned", "failed", "not run"]
-UNTUNED = "No search for tuned settings has found any for it under this task."
+UNTUNED = "No tuned settings found for this task."
 
 
 @dataclass(frozen=True)

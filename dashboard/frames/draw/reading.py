@@ -72,8 +72,8 @@ def said(answers: Mapping[str, np.ndarray], names: Sequence[str], gone: Collecti
     if tops[original] not in gone:
         return sentence
     if tops[method] == tops[original]:
-        return f"{sentence} {method} still knows it: the class is not forgotten."
-    return f"{sentence} {method} no longer says it."
+        return f"{sentence} {method} still says {names[tops[original]]}."
+    return f"{sentence} {method} no longer says {names[tops[original]]}."
 
 
 def starts(album: Album, told: Outputs, classes: int) -> dict[str, list[tuple[int, int]]]:

@@ -86,7 +86,7 @@ def front(rows: Sequence[frames.Row], found: pd.DataFrame, goals: Sequence[str])
             for row, line in zip(rivals, better, strict=True)
         },
         left_out={
-            "Without a number in some goal": [row.title for row in sound if row not in complete],
+            "No value for some goal": [row.title for row in sound if row not in complete],
             "Not counted": [f"{row.title} ({row.status})" for row in methods if row.unsound],
         },
     )

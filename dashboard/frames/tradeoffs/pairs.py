@@ -39,7 +39,7 @@ def pairs_frame(found: Statistics, forgot: Mapping[str, int]) -> pd.DataFrame:
         }
         made.append(
             line
-            | {"Differ": "yes" if holm < 1 - LEVEL else "equal" if difference == 0 else "not shown"}
+            | {"Significant": "yes" if holm < 1 - LEVEL else "equal" if difference == 0 else "no"}
         )
     heads = [
         "Better",
@@ -49,7 +49,7 @@ def pairs_frame(found: Statistics, forgot: Mapping[str, int]) -> pd.DataFrame:
         "Blocks",
         "p",
         "p (Holm)",
-        "Differ",
+        "Significant",
     ]
     return pd.DataFrame(made, columns=heads).sort_values(
         ["p (Holm)", heads[3]], ascending=[True, False], ignore_index=True

@@ -77,8 +77,8 @@ def upkeep_sentence(found: pd.DataFrame) -> str:
     costs = each(found, [1, MANY])
     first, last = costs.loc[1].idxmin(), costs.loc[MANY].idxmin()
     if first == last:
-        return f"{first} is the cheapest for one request and for {MANY:,}."
-    return f"{first} is the cheapest for one request, {last} for {MANY:,}."
+        return f"{first} is cheapest, for one request and for {MANY:,}."
+    return f"{first} is cheapest for one request, {last} for {MANY:,}."
 
 
 def upkeep_frame(found: pd.DataFrame) -> pd.DataFrame:
@@ -88,9 +88,9 @@ def upkeep_frame(found: pd.DataFrame) -> pd.DataFrame:
             "Method": found.index,
             "Verdict": found["verdict"].to_numpy(),
             "Kept, MB": [labels.number(value, "MB") for value in found["persistent_bytes"]],
-            "Once, Retrains": [labels.number(value, "ratio") for value in found["once"]],
-            "Each request, Retrains": [labels.number(each, "ratio") for each in found["request"]],
-            "Less than Retrain": [
+            "One-off cost (Retrains)": [labels.number(value, "ratio") for value in found["once"]],
+            "Cost per request (Retrains)": [labels.number(n, "ratio") for n in found["request"]],
+            "Cheaper than Retrain": [
                 "never" if np.isnan(number) else f"from request {number:,.0f}"
                 for number in found["pays"]
             ],

@@ -66,5 +66,5 @@ def show(rows: Sequence[frames.Row], runs: pd.DataFrame, scenario: str) -> None:
         figures.chart(figure, "poisoned_images", alt=image_row.alt_text(told))
     st.caption(
         f"{len(told)} of {len(found)} attacked images. Bold and coloured: the attacker's label. "
-        "Italic: wrong otherwise."
+        "Italic: another wrong label."
     )

@@ -88,8 +88,8 @@ def _canvas(three: Three, material: Material) -> None:
         on_drawing_change=lambda: None,
     )
     st.caption(
-        f"Nearest of {len(gallery.ids):,} of {gallery.total:,} training images, by the angle "
-        "between features."
+        f"Nearest among {len(gallery.ids):,} of {gallery.total:,} training images (cosine of "
+        "features)."
     )
 
 

@@ -24,7 +24,7 @@ from dashboard.widgets.provenance import provenance
 from mucore.metrics.mia import ATTACKS
 
 QUESTION: Final = "How much do the weights still hold about the forgotten samples?"
-AXIS: Final = "log₁₀ efficacy: lower is less exposed. Tick: its bound"
+AXIS: Final = "log₁₀ efficacy (lower: less exposed). Tick: bound"
 
 
 def show(runs: pd.DataFrame, beside: DeltaGenerator) -> None:
@@ -54,11 +54,12 @@ def how_to_read(runs: pd.DataFrame) -> str:
     return "  \n".join(
         [
             escape(f"{labels.setup_text(runs.iloc[0])}."),
-            "**Efficacy**: one over the information (squared gradients) that the weights hold of "
-            "the forget set. **Bound**: the same from one gradient, always higher.",
-            "**Retrain's value is the goal**: lower is no gain: a damaged model has large "
+            "**Efficacy**: 1 / information (squared gradients) that the weights hold about the "
+            "forget set. **Bound**: the same from the mean gradient; never lower.",
+            "**Retrain's value is the goal.** Lower is not better: a damaged model has large "
             "gradients everywhere.",
-            "**Grey area**: 95 % band of Retrains of other seeds. **Hollow**: an indication.",
+            "**Grey area**: 95 % band of Retrains of other seeds.",
+            "**Hollow**: indicated, more seeds may change the verdict.",
             "After Becker & Liebig, 2022. Click a mark for its run.",
         ]
     )

@@ -27,7 +27,7 @@ from mucore.runs import FIRST
 from mucore.userfiles import doors, weights
 
 FILES: Final = {
-    "unlearned": ("Unlearned", "The network to judge; several training seeds with commas."),
+    "unlearned": ("Unlearned", "The network to judge; separate training seeds with commas."),
     "original": ("Original", "Before it forgot. Without it there is no verdict."),
     "retrained": ("Retrain", "Trained without the samples. Three or more make a firm verdict."),
 }
@@ -100,7 +100,7 @@ def _form() -> None:
             list(PIXELS),
             default="",
             format_func=PIXELS.__getitem__,
-            help="What the network was trained on. A file with batch norm tells.",
+            help="Pixel range used in training; detected if the file has batch norm.",
         )
         if not guests.may("judge a network"):
             return

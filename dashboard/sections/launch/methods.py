@@ -141,7 +141,10 @@ def say_untuned(names: Sequence[str], basis: Basis, requests: Sequence[Mapping[s
         elsewhere = [name for found in tuning.borrowed(names, tasks) for name in found.methods]
     except MucoreError:  # which stands beside the plan
         elsewhere = []
-    for label, found in (("Not tuned, so the authors'", untuned), ("Tuned elsewhere", elsewhere)):
+    for label, found in (
+        ("Not tuned (authors' settings)", untuned),
+        ("Tuned on another task", elsewhere),
+    ):
         if found:
             titles = dict.fromkeys(labels.method_names(name)[0] for name in found)
             st.caption(f"{label}: {escape(', '.join(titles))}")

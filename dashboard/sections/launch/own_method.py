@@ -80,7 +80,7 @@ def write_method() -> None:
             on_click=_use,
             args=(text,),
         )
-        st.caption("Ctrl+Enter checks. What you type is kept.")
+        st.caption("Ctrl+Enter runs the check. Your code is saved as you type.")
     if failure := state.ticket(_FAILED):
         messages.problem(failure)
         state.set_ticket(_FAILED, None)
@@ -180,7 +180,7 @@ def _written_here() -> None:
             format_func=lambda each: here.get(each, "A new one, from the template"),
         )
     with actions, st.container(horizontal=True, gap="small"):
-        with st.popover("Open it above", icon=":material/edit:", key="open_method_question"):
+        with st.popover("Load into editor", icon=":material/edit:", key="open_method_question"):
             st.markdown("This replaces the code in the field.")
             st.button("Replace it", key="open_method", type="primary", on_click=_open, args=(name,))
         if name in here:

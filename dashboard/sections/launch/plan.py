@@ -92,7 +92,7 @@ def plan_of(content: dict[str, Any], models: dict[str, Any]) -> Plan | None:
 def summary(plan: Plan | None, content: dict[str, Any], models: dict[str, Any]) -> None:
     """The column on the right: what will happen, and the button."""
     default = default_name(content, models)
-    st.subheader("What this comes to", anchor=False)
+    st.subheader("Summary", anchor=False)
     allowed = True if plan is None else show(plan)
     ready = plan is not None and allowed and not fields.problems()
     left = len(plan.to_run) if plan is not None else 0
@@ -125,7 +125,7 @@ def show(plan: Plan) -> bool:
     """Counts, time and memory, and what is left out; whether it may be started."""
     figures = st.container(horizontal=True, gap="medium")  # in a narrow column they wrap
     figures.metric("Runs", len(plan.specs), width="content")
-    figures.metric("In the store already", len(plan.cached), width="content")
+    figures.metric("Already computed", len(plan.cached), width="content")
     figures.metric("Time", about(plan.time) if plan.to_run else "none", width="content")
     if plan.fit is not None:
         figures.metric("Memory", units.size(plan.fit.needed), width="content")

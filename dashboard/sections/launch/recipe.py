@@ -32,8 +32,8 @@ HELP = {
     ),
     "preprocess": "What pixels become for every network: mucore (normalised by the data set's mean "
     "and deviation), 0..1, -1..1, or MEAN/STD, one number a channel.",
-    "revision": "How trainings are computed: 2 does the same as 1 in less time and may differ in "
-    "the last digits. 1 continues comparisons of mucore 0.2.",
+    "revision": "Training code: 2 is faster than 1, with possible differences in the last digits. "
+    "Use 1 to continue comparisons from mucore 0.2.",
 }
 
 
@@ -83,7 +83,7 @@ def preprocess_field(preset: str) -> dict[str, Any]:
         "preprocess",
         "recipe.preprocess",
         help=HELP["preprocess"],
-        placeholder="as the file of weights tells, else mucore",
+        placeholder="from the weights file, else mucore",
     ).strip()
     if not typed:
         return {}

@@ -74,7 +74,7 @@ def offer(content: dict[str, Any]) -> None:
             about(planned.time(jobs.processes(available(store)[0] == "cpu"))),
         ]
         if planned.done:
-            parts.append(f"{planned.done} there already")
+            parts.append(f"{planned.done} already done")
         st.caption(" · ".join(parts))
         if st.button("Search", key="start_search", icon=":material/manage_search:"):
             jobs.start(store, grid, wish)

@@ -30,7 +30,7 @@ from mucore.runner.plan import Plan
 from mucore.runs import REFERENCES
 
 IMAGES: Final = 8
-BAND: Final = "Grey: where another Retrain may lie."
+BAND: Final = "Grey: spread of Retrain over random seeds."
 LARGER: Final = 4  # pixels of the screen for a pixel of the small images that move
 # what stands above the images of a split, before and after they change
 MOVING: Final = {

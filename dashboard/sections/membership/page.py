@@ -52,10 +52,11 @@ def how_to_read(runs: pd.DataFrame) -> str:
         [
             escape(f"{labels.setup_text(first)}. {forgotten} to forget."),
             "Each attack guesses from a model's predictions whether it was trained on a sample.",
-            "**Good is Retrain's value** (dashed), not 100 %: Retrain never saw these samples.",
-            "**Grey cross**: on half of the runs or more the attack cannot tell retained from test "
-            "samples, so its number is no evidence.",
-            "**Grey area**: 95 % band of Retrains of other seeds. **Hollow**: an indication.",
+            "**The goal is Retrain's value** (dashed), not 100 %: Retrain never saw these samples.",
+            "**Grey cross**: in at least half the runs the attack cannot tell retained from test "
+            "samples, so its number proves nothing.",
+            "**Grey area**: 95 % band of Retrains of other seeds.",
+            "**Hollow**: indicated, more seeds may change the verdict.",
             "Attacks as in MUBox, whose numbers are in Results. Click a mark for its run.",
         ]
     )

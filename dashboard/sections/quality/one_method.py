@@ -29,7 +29,7 @@ def show(found: Found, scored: Sequence[Scored], name: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         chosen = state.select(
-            "Look at the samples of", "method", list(known), format_func=lambda row: known[row][0]
+            "Method", "method", list(known), format_func=lambda row: known[row][0]
         )
         title, finding = known[chosen]
         bins = quality_frames.epsilon_bins(title, finding.assessment.histogram)

@@ -117,9 +117,9 @@ def how_to_read(runs: pd.DataFrame, found: Found) -> str:
             "**Dashed**: one half of the Retrains against the other.",
             "**ε** of a sample: how surely its confidences tell the two kinds apart, in nats, at "
             f"most ln(N − 1) = {quality_frames.bound(found.models):.1f} or infinite.",
-            "In F a sample counts 1 at the far left of the histogram, half as much a bin further, "
-            "0 in the last, open bin.",
-            f"**Time**: beyond {100 * TIME_LIMIT:.0f} % of Retrain's the competition rejects.",
+            "In F, a sample in the first bin counts 1, in each further bin half as much, "
+            "in the last, open one 0.",
+            f"**Time**: above {100 * TIME_LIMIT:.0f} % of Retrain's, a method is rejected.",
         ]
     )
 

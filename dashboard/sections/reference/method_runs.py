@@ -31,7 +31,7 @@ def show(card: MethodCard, runs: pd.DataFrame) -> None:
             info, dark=state.dark(), selected=state.param("run"), most=10, height=440
         )
         clicks.chart(figure, "method_settings", alt=cost_distance.alt_text(info))
-        st.caption("A mark is one setting. Hollow: an indication.")
+        st.caption("A mark is one setting. Hollow: indicated, more seeds may change the verdict.")
     table = frames.settings_frame(rows)
     keys = pd.DataFrame({"key": [row.id for row in rows]})
     clicks.runs_table(keys, table, "method_runs", column_config=columns.aligned(table))

@@ -16,8 +16,8 @@ from dashboard.widgets import clicks, figures, messages
 MEASURES: Final = two_metrics.Measures(
     x="cka",
     y="gain",
-    across="CKA of the two encoders, 1 is the same",
-    up="AGL (agreement with Retrain): gain from all layers",
+    across="CKA of the two encoders (1: identical)",
+    up="AGL gained by changing all layers",
 )
 
 

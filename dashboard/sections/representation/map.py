@@ -67,7 +67,7 @@ def show(
     with right, st.container(key="beside"):
         _picker(rows, list(able), shown)
         state.multiselect(
-            "Methods with a map",
+            "Methods to map",
             "maps",
             list(able),
             default=usual,
@@ -107,7 +107,7 @@ def answer(methods: Sequence[frames.Row], forgotten: Sequence[str]) -> str:
         moved = row.mean(f"cka_original_{SPLIT}")
         if _fate(row) == "outputs only" and moved is not None and moved >= STILL:
             what = forgotten[0] if len(forgotten) == 1 else "the forgotten classes"
-            return f"{row.title} no longer answers {what}, but its features have hardly moved."
+            return f"{row.title} no longer predicts {what}, but its features hardly changed."
     return ""
 
 

@@ -32,7 +32,7 @@ def show(runs: pd.DataFrame, values: pd.DataFrame) -> None:
     able.sort(key=lambda name: -tables[name][axes[name][0]].nunique())
     if not able:
         return
-    st.markdown("**What the result depends on**")
+    st.markdown("**Sensitivity to settings**")
     look: dict[str, Any] = {"label_visibility": "collapsed", "width": 230}
     with st.container(horizontal=True, gap="small"):
         method = state.select(

@@ -25,7 +25,10 @@ def show(table: frames.ResultsTable, apart: float | None) -> go.Figure | None:
                 figure, "cost_distance", alt=cost_distance.alt_text(found), parameter="row"
             )
             if any(dot.low is not None for dot in found.dots):
-                st.caption("Hollow: an indication. Line: 95 % interval over its seeds.")
+                st.caption(
+                    "Hollow: indicated, more seeds may change the verdict. "
+                    "Line: 95 % interval over its seeds."
+                )
         else:
             figure = beside_retrain.show(table.rows)
         if found.dots and found.missing:

@@ -36,8 +36,8 @@ def show(
     frame = tradeoffs_frames.upkeep_frame(found)
     help_of = {
         "Kept, MB": metric_help("persistent_bytes"),
-        "Once, Retrains": metric_help("prepared_seconds"),
-        "Each request, Retrains": (
+        "One-off cost (Retrains)": metric_help("prepared_seconds"),
+        "Cost per request (Retrains)": (
             f"{metric_help('rte')}\n\nWith: {metric_help('prepared_for_request_seconds')}"
         ),
     }

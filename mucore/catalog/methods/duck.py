@@ -1,6 +1,6 @@
 """Moves the features of each forgotten sample to the nearest centroid of another class, while
 cross-entropy holds the retain set. Stops when the forget set is predicted no better than held-out
-data, or not at all where classes go entirely.
+data, or not at all where whole classes are forgotten.
 
 Features are the inputs of the classifier, and their mean over the retained samples of a class,
 taken at the original, is its centroid. The target of a forgotten sample is the closest of these by

@@ -1,6 +1,6 @@
 """A cheat on purpose: only the last layer is trained, to say what the original says with the
-forgotten classes struck out. The features stay as they were, bit by bit. A metric that takes it for
-Retrain does not see a hidden class.
+forgotten classes struck out. The features stay as they were, bit for bit. A metric that mistakes
+it for Retrain cannot detect a hidden class.
 
 Every training image passes the original once, and the inputs and outputs of its last layer are
 kept. In the outputs the logits of the classes to forget are set to minus infinity, so that their
@@ -28,7 +28,7 @@ CARD = MethodCard(
     tasks_reason="it strikes out whole classes, and attributes have none.",
     parameters=(lr(0.01), epochs(20, "the kept features", scaled=False), batch(256)),
     scenarios=CLASS_WISE,
-    scenarios_reason="it strikes out the logits of classes that go entirely, and here none does. "
+    scenarios_reason="it masks the logits of wholly forgotten classes, and here there are none. "
     "Choose whole classes.",
     footprint=Footprint(forward="retain + forget"),
     aliases=("HD",),

@@ -43,7 +43,7 @@ CARD = MethodCard(
     paper_epochs=MUBOX_EPOCHS,
     scenarios=SAMPLE_WISE,
     scenarios_reason="it goes back to the error of unseen samples of the same classes, and "
-    "neither a class that must go entirely nor a poisoned sample has such an error to reach.",
+    "neither a wholly forgotten class nor a poisoned sample has such an error to reach.",
     not_confinable="its tiny noise goes on the weights of every layer.",
     confinable_when={"break_symmetry": ("bn_train", "min_first")},
     footprint=Footprint(

@@ -12,7 +12,7 @@ single network. Each member learns from a fraction of the data, so accuracy is u
 one network.
 
 Differs: Seeded, shuffled, and everything starts afresh with each slice, so that the result is
-exact. Its original is an ensemble too: how that one did before the request stands in the notes;
+exact. Its original is an ensemble too: its results before the request are in the notes;
 gaps are to the Retrain of the single model, as for every method. Accuracies count votes, membership
 attacks see the mean of the probabilities.
 """

@@ -24,7 +24,7 @@ ATTACKS = {
     "m_entropy": (
         "Modified entropy",
         "M-entr",
-        "the entropy, turned so that a confident wrong answer counts as uncertain,",
+        "the entropy, turned so that a confident wrong answer counts as uncertain",
         f"{MUBOX}; {SONG}, equation 6",
     ),
     "prob": ("Probabilities", "Prob", "the whole vector of predicted probabilities", MUBOX),
@@ -40,18 +40,18 @@ _OWN_CAVEAT = {
     "correctness": (
         "Equals 1 − FA as long as the attack takes right answers for members. Where as many "
         "members as non-members are right, the attack is tied; a tie is a member, as in the "
-        "official code, so the efficacy is 0. Of attributes it sees the share that is right."
+        "official code, so the efficacy is 0. With attributes it sees the share that is right."
     ),
     "confidence": (
-        "Of attributes it sees the geometric mean of the true answers' probabilities, which is "
+        "With attributes it sees the geometric mean of the true answers' probabilities, which is "
         "exp(−loss)."
     ),
-    "entropy": "Of attributes it sees the mean of their entropies.",
+    "entropy": "With attributes it sees the mean of their entropies.",
     "m_entropy": (
         "The public code of earlier papers computes this feature wrongly; published columns may "
-        "differ for that reason. Of attributes it sees the mean."
+        "differ for that reason. With attributes it sees the mean."
     ),
-    "prob": "Of attributes it sees the probability of each.",
+    "prob": "With attributes it sees the probability of each.",
 }
 
 
@@ -68,8 +68,8 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
             title=f"{name} MIA efficacy",
             short=f"MIA {short}",
             group=group,
-            meaning=f"Share of the forget set that an attacker who sees {looks_at} takes for "
-            "samples the model never trained on.",
+            meaning=f"Share of the forget set that an attacker, seeing {looks_at}, believes was "
+            "never trained on.",
             source=source,
             caveat=f"{_EVIDENCE} {_OWN_CAVEAT.get(attack, '')}".strip(),
             revision=TIES,
@@ -120,7 +120,7 @@ def _attack_cards(attack: str) -> tuple[MetricCard, ...]:
                 (
                     "01",
                     "0.1 %",
-                    f"Told where 1,000 test samples decide. {_COARSE}",
+                    f"Given only where 1,000 test samples or more are judged. {_COARSE}",
                     ("test", 2000 if attack == "prob" else 1000),
                 ),
                 ("1", "1 %", _COARSE, None),

@@ -22,12 +22,12 @@ CKA = (
 LEAST = 32
 SETS = {"forget": "forget set", "retain": "retain set", "test": "test set"}
 _FEATURES = (
-    "On 4,000 of the samples that are kept, the first ones or, where these lack a class, the "
-    "first of each class. Unrelated features have 0 ± 3 / n for n samples; told from 32 on. None "
-    "for an ensemble. Results of 0.2 and earlier hold the plain estimator until they are measured "
-    "again: 0.01 higher on 1,000 samples, 0.04 on 200."
+    "On at most 4,000 samples, the first ones or, where these lack a class, the first of each "
+    "class. Unrelated features give 0 ± 3 / n for n samples; reported for n of at least 32. Not "
+    "available for ensembles. Results of 0.2 and earlier hold the plain estimator until they are "
+    "measured again: 0.01 higher on 1,000 samples, 0.04 on 200."
 )
-_IMAGES = "On up to 1,000 training and 500 test images of {sets}. None for an ensemble."
+_IMAGES = "On up to 1,000 training and 500 test images of {sets}. Not available for ensembles."
 _DOWNSTREAM = (
     "A mean over the downstream sets of the data set; where the scenario names one, that one "
     f"alone. {_IMAGES.format(sets='each')}"
@@ -48,8 +48,8 @@ def _cka(model: str, where: str, on: str, caveat: str, **more: Any) -> MetricCar
         ideal="high" if model == "retrain" else "retrain",
         low=-1.0,
         source=CKA,
-        caveat=f"{caveat} Two Retrains of different seeds are not at 1 either; of the likeness to "
-        "the original Retrain's is good, not 0.",
+        caveat=f"{caveat} Two Retrains with different seeds do not reach 1 either. For likeness to "
+        "the original, the goal is Retrain's value, not 0.",
         **more,
     )
 

@@ -134,7 +134,7 @@ def test_a_reading_has_shares_and_the_nearest_images() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "gone", "told"), [(0, [0], "still knows it"), (1, [0], "no longer"), (0, [], "")]
+    ("method", "gone", "told"), [(0, [0], "still says"), (1, [0], "no longer"), (0, [], "")]
 )
 def test_of_a_forgotten_class_it_is_said_whether_the_method_knows_it(method, gone, told) -> None:
     shares = {"Original": np.eye(2)[0], "Retrain": np.eye(2)[1], "SSD": np.eye(2)[method]}

@@ -291,7 +291,7 @@ def test_only_methods_that_forgot_are_called_closest_those_that_did_for_certain_
 def test_an_order_that_two_retrains_would_have_is_said_to_be_none():
     rows = judged_table(WORDS_OF, AWAY).rows  # SCRUB 2 points away, SalUn 5, SSD 1 and damaged
     assert tells(frames.nearest_sentence(rows, 0.04), "SCRUB", "2.0")
-    assert tells(frames.nearest_sentence(rows, 0.05), "SCRUB", "another method")
+    assert tells(frames.nearest_sentence(rows, 0.05), "SCRUB", "one other")
 
 
 def test_start_shows_who_fell_short_and_the_accuracy_that_hides_it():

@@ -93,7 +93,7 @@ def test_only_what_forgot_and_was_measured_has_a_curve():
     frame = tradeoffs_frames.upkeep_frame(found)
     assert list(frame["Method"]) == ["SalUn", "L-CODEC"]
     # 2 + 0.1 n < n from 3 on
-    assert list(frame["Less than Retrain"]) == ["from request 1", "from request 3"]
+    assert list(frame["Cheaper than Retrain"]) == ["from request 1", "from request 3"]
     assert float(frame.iloc[1]["Kept, MB"]) == 2.0
 
 

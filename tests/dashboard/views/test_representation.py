@@ -128,7 +128,7 @@ def test_the_demo_opens_on_four_maps_beside_the_scatter_of_all_methods(demo_home
 def test_maps_are_drawn_on_request(keys, monkeypatch):
     started = state_of(data.AnalysisState("absent"), monkeypatch)
     at = opened(view="map", maps=["duck", "salun", "scrub"])  # an address of version 0.2
-    chosen = next(box.value for box in at.multiselect if box.label == "Methods with a map")
+    chosen = next(box.value for box in at.multiselect if box.label == "Methods to map")
     next(each for each in at.button if each.label.startswith("Draw the maps (about")).click().run()
     ((kind, parameters),) = started
     assert kind == "tsne" and not at.exception

@@ -31,7 +31,7 @@ def test_launch_counts_starts_and_goes_to_the_queue(home, started):
     at = open_page("launch", **SMALL, methods=["finetune", "scrub"], training_seeds="0,1")
     metrics = {one.label: one.value for one in at.metric}
     # two seeds: training, Original, Retrain, two methods
-    assert metrics["Runs"] == "10" and metrics["In the store already"] == "0"
+    assert metrics["Runs"] == "10" and metrics["Already computed"] == "0"
     at.text_input(key="name").set_value("First try").run()
     button(at, "Start 10 runs").click().run()
     assert not at.exception

@@ -12,7 +12,7 @@ from dashboard import state
 from dashboard.charts import critical_difference
 from dashboard.frames import board as board_frames
 from dashboard.sections.results import tabs
-from dashboard.text import labels, units
+from dashboard.text import labels
 from dashboard.widgets import clicks, figures, presenting, run_filters
 from dashboard.widgets.columns import aligned, text_width
 from mucore.suite import frames
@@ -28,7 +28,7 @@ NUMBERS = {
     "Average rank": st.column_config.NumberColumn(
         "Rank",
         format="%.1f",
-        help="Average rank by distance over the tasks with a verdict, of methods with a distance "
+        help="Average rank by distance over the tasks with a verdict, for methods with a distance "
         "in all of them; 1 is nearest.",
     ),
     "Distance, spreads": st.column_config.NumberColumn(
@@ -59,7 +59,7 @@ def words(frame: pd.DataFrame, verdicts: Sequence[str]) -> dict[str, Any]:
 
 def show_missing(missing: pd.DataFrame) -> None:
     if len(missing):
-        with st.expander(f"Missing: {units.count(len(missing), 'line')}", icon=":material/block:"):
+        with st.expander(f"Missing results: {len(missing)}", icon=":material/block:"):
             st.dataframe(missing, hide_index=True, column_config=MISSING)
 
 
@@ -81,7 +81,7 @@ def show(division: Division, name: str) -> None:
     show_missing(frames.missing(*division.tables))
     figure, ranking = None, division.ranking
     if ranking is not None:
-        st.subheader("Ranks that chance may explain", anchor=False)
+        st.subheader("Critical-difference diagram", anchor=False)
         names = {each: labels.method_names(each) for each in ranking.ranks}
         figure = critical_difference.draw(
             ranking,
@@ -92,5 +92,5 @@ def show(division: Division, name: str) -> None:
             selected=state.param("run"),
         )
         clicks.chart(figure, "board_ranks", alt=critical_difference.alt_text(ranking, names))
-        st.caption("A bar joins what chance may explain. Hollow: forgot in no task.")
+        st.caption("A bar joins ranks that may differ by chance. Hollow: forgot in no task.")
     figures.numbers(frame, name, figure)

@@ -19,11 +19,11 @@ from mucore.suite.board import Board, Division, without
 from mucore.suite.description import Suite, load, names
 
 QUESTION = "Which methods forget in every task, and at what cost?"
-HOW = """A suite is a frozen list of tasks. Its verdicts rest on the Retrains of its own seeds, the
-table on all there are, so the two may differ.  
+HOW = """A suite is a frozen list of tasks. It compares with the Retrains of its own
+seeds, the table with all, so verdicts may differ.  
 **Distance**: gaps to Retrain in units of how far two Retrains are apart.  
 **Work**: samples read, as a share of Retrain's.  
-**?**: more seeds may change the verdict."""
+**?**: indicated, more seeds may change the verdict."""
 EVERY = "all"
 
 

@@ -14,7 +14,6 @@ from dashboard.frames import budget as budget_frames
 from dashboard.frames import tradeoffs as tradeoffs_frames
 from dashboard.sections.results import tabs
 from dashboard.sections.results.statistics import views
-from dashboard.text import units
 from dashboard.widgets import header, messages, run_drawer, run_filters
 from dashboard.widgets.markdown import escape
 from dashboard.widgets.provenance import provenance
@@ -27,8 +26,8 @@ VIEWS: Final = {
     "agreement": ("Agreement of metrics", "Do the metrics agree on which method is better?"),
     "tests": ("Paired tests", "Which differences between methods are more than chance?"),
 }
-HOW: Final = """**Ranks**: 1 is the best in a scenario; a bar joins what chance may explain
-(Demšar, 2006).  
+HOW: Final = """**Ranks**: 1 is the best in a scenario; a bar joins ranks that may differ by
+chance (Demšar, 2006).  
 **τ**: 1 where two metrics rank the methods alike, −1 in reverse order.  
 **Paired tests**: Wilcoxon's signed-rank test on the same scenarios and seeds, corrected by
 Holm."""
@@ -176,8 +175,5 @@ def pick_metrics(view: str, known: Evidence) -> tuple[str, tuple[str, ...]]:
 
 def show_notes(notes: Sequence[str]) -> None:
     if notes:
-        with st.expander(
-            f"What to know about these numbers: {units.count(len(notes), 'note')}",
-            icon=":material/info:",
-        ):
+        with st.expander(f"Notes on these numbers ({len(notes)})", icon=":material/info:"):
             st.markdown("\n".join(f"- {escape(note)}" for note in notes[:100]))

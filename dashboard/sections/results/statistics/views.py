@@ -43,7 +43,7 @@ def show_ranks(found: Statistics, keys: Mapping[str, str], forgot: Mapping[str, 
     )
     alt = critical_difference.alt_text(ranking, names)
     clicks.chart(figure, "critical_difference", alt=alt)
-    st.caption("A bar joins what chance may explain. Hollow: forgot in no scenario.")
+    st.caption("A bar joins ranks that may differ by chance. Hollow: forgot in no scenario.")
     numbers = tradeoffs_frames.ranks_frame(ranking, forgot)
     figures.numbers(numbers, f"ranks-{found.metric}", figure)
 
@@ -68,9 +68,9 @@ def show_tests(found: Statistics, forgot: Mapping[str, int]) -> None:
         st.caption(escape(hopeless))
     settings = {
         frame.columns[3]: st.column_config.NumberColumn(format="%.2f"),
-        "p": st.column_config.NumberColumn(format="%.2g", help="Of this pair alone."),
+        "p": st.column_config.NumberColumn(format="%.2g", help="For this pair alone."),
         "p (Holm)": st.column_config.NumberColumn(
-            format="%.2g", help="Corrected for all pairs: the one to go by."
+            format="%.2g", help="Corrected for all pairs; use this one."
         ),
     }
     presenting.dataframe(
