@@ -17,7 +17,7 @@ from mucore.statistics.significance import Ranking
 ROW = 24  # pixels of a method
 BAR = 12  # pixels from one bar to the next
 
-Names = Mapping[str, tuple[str, str]]  # title and family of each method
+Names = Mapping[str, str]  # title of each method
 
 
 def draw(
@@ -31,16 +31,11 @@ def draw(
 ) -> go.Figure:
     """A line a method, the best on top, its mark at its average rank; bars at the right, and the
     critical difference above. `keys`: the run that stands for a method, whose name is bold where it
-    is `selected`; `forgot`: in how many scenarios, hollow where in none.
+    is `selected`; `forgot`: in how many scenarios, grey where in none.
     """
     look, count = theme.ground(dark), len(ranking.ranks)
-    styles = [theme.family_style(names[name][1]) for name in ranking.ranks]
-    symbols = [
-        style.symbol.removesuffix("-open") + ("-open" if forgot.get(name) == 0 else "")
-        for name, style in zip(ranking.ranks, styles, strict=True)
-    ]
     titles = [
-        f"<b>{names[name][0]}</b>" if selected and keys.get(name) == selected else names[name][0]
+        f"<b>{names[name]}</b>" if selected and keys.get(name) == selected else names[name]
         for name in ranking.ranks
     ]
     figure = axes.figure(dark=dark)
@@ -50,8 +45,10 @@ def draw(
             y=titles,
             mode="markers+text",
             marker={
-                "symbol": symbols,
-                "color": [style.color(dark) for style in styles],
+                "symbol": "square",
+                "color": [
+                    look.muted if forgot.get(name) == 0 else look.primary for name in ranking.ranks
+                ],
                 "size": 11,
                 "opacity": 1,
             },
@@ -116,6 +113,6 @@ def alt_text(ranking: Ranking, names: Names) -> str:
     (best, least), *_, (worst, most) = ranking.ranks.items()
     return (
         f"Average ranks of {len(ranking.ranks)} methods over {ranking.blocks} scenarios, from "
-        f"{rank_text(least)} ({names[best][0]}) to {rank_text(most)} ({names[worst][0]}). Two "
+        f"{rank_text(least)} ({names[best]}) to {rank_text(most)} ({names[worst]}). Two "
         f"methods differ if their ranks do by more than {ranking.critical_difference:.1f}."
     )

@@ -279,8 +279,7 @@ def _look(line: Line, mark: Mark, dark: bool) -> tuple[str, int, str]:
     if not line.fate:
         symbol, size = ("star", 14) if _is_retrain(line) else ("circle-open", 11)
         return symbol, size, _color("", dark)
-    symbol = theme.FATES[line.fate].symbol
-    hollow = not line.shown and not symbol.endswith("-open")
+    symbol, hollow = theme.FATES[line.fate].mark(line.shown)
     return symbol + "-open" * hollow, 11, _color(line.fate, dark)
 
 

@@ -219,7 +219,7 @@ def _trace(
 ) -> go.Scatter:
     style, look = theme.FATES[fate], theme.ground(dark)
     color = style.color(dark)
-    hollow = style.symbol.endswith("-open") or not shown
+    symbol, hollow = style.mark(shown)
     chosen = [dot.key in selected for dot in dots]
     return go.Scatter(
         x=[places[dot.key][0] for dot in dots],
@@ -230,8 +230,7 @@ def _trace(
         customdata=[[dot.key, dot.title, dot.told] for dot in dots],
         marker={
             "symbol": [
-                ("arrow" if dot.key in out else style.symbol.removesuffix("-open"))
-                + ("-open" if hollow else "")
+                ("arrow" if dot.key in out else symbol) + ("-open" if hollow else "")
                 for dot in dots
             ],
             "angle": [math.degrees(math.atan2(*out.get(dot.key, (0, 1)))) for dot in dots],

@@ -13,8 +13,15 @@ from dashboard import theme
 from dashboard.charts.parts import axes
 from mucore import catalog
 
-# One colour and marker a line; families' styles, without their meaning.
-_STYLES = ("influence", "gradient_ascent", "teacher", "relabelling", "sparsity", "competition")
+# One colour and marker a line: those of families, without their meaning, and of no verdict.
+_STYLES = {
+    "influence": "square",
+    "gradient_ascent": "pentagon",
+    "teacher": "cross",
+    "relabelling": "bowtie",
+    "sparsity": "hourglass",
+    "competition": "star-square",
+}
 
 
 def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark: bool) -> go.Figure:
@@ -23,10 +30,13 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
     """
     figure = axes.figure(dark=dark)
     values = sorted(texts)
-    styles = dict(zip(lines["metric"].unique(), map(theme.family_style, _STYLES), strict=False))
+    styles = dict(zip(lines["metric"].unique(), _STYLES.items(), strict=False))
     for of, metric in lines[["of", "metric"]].drop_duplicates().itertuples(index=False, name=None):
-        line, style = lines[(lines["of"] == of) & (lines["metric"] == metric)], styles[metric]
-        color = style.color(dark)
+        line, (family, symbol) = (
+            lines[(lines["of"] == of) & (lines["metric"] == metric)],
+            styles[metric],
+        )
+        color = theme.family_style(family).color(dark)
         name = f"{'Retrain: ' if of == 'Retrain' else ''}{_title(metric)}"
         figure.add_scatter(
             x=[values.index(x) for x in line["x"]],
@@ -34,7 +44,7 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
             name=name,
             mode="lines+markers",
             line={"color": color, "width": 2, "dash": "dash" if of == "Retrain" else "solid"},
-            marker={"symbol": style.symbol, "size": 9, "color": color},
+            marker={"symbol": symbol, "size": 9, "color": color},
             error_y={"array": line["half"].fillna(0.0), "thickness": 1, "width": 0, "color": color},
             customdata=[
                 [texts[x], seeds] for x, seeds in zip(line["x"], line["seeds"], strict=True)

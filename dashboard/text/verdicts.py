@@ -18,19 +18,8 @@ from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
 from mucore.verdicts import NAMES, Check, Verdict, Word, rules
 
-# Names of Material Symbols, which Streamlit brings along.
-ICONS: Final[Mapping[Word, str]] = {
-    "forgot": "check_circle",
-    "too little": "remove_circle",
-    "too much": "add_circle",
-    "damaged": "cancel",
-    "did nothing": "pause_circle",
-    "nothing to forget": "block",
-    "cannot tell": "help",
-}
-
-
-# What is counted and coloured: the words, and of those that forgot apart what only the outputs did.
+# What is counted and coloured: the words, and of those that forgot apart what only the outputs did;
+# with names of Material Symbols, which Streamlit brings along.
 FATES: Final[Mapping[str, str]] = {
     "forgot": "check_circle",
     "outputs only": "layers",
@@ -110,7 +99,7 @@ def text(verdict: Verdict) -> str:
 
 def label(verdict: Verdict) -> str:
     """Icon and word as Streamlit's Markdown."""
-    return f":material/{ICONS[verdict.word]}: {text(verdict)}"
+    return f":material/{FATES[fate(verdict)]}: {text(verdict)}"
 
 
 def qualified(rows: Sequence[L]) -> list[L]:

@@ -21,7 +21,7 @@ HOW = """**Distance**: mean gap to Retrain in the accuracies that decide, in poi
 **Thin bars**: from the lowest to the highest seed; of a metric the 95 % interval.  
 Curves are means over the seeds that all budgets share.  
 **Tuned**: at one budget, of this scenario where it was searched, and used at all.  
-Point at a mark for its numbers, click it for its run."""
+**Marks**: the verdict at each budget, as below. Click one for its run."""
 
 
 def page() -> None:

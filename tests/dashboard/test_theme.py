@@ -65,8 +65,8 @@ def test_config_shows_the_same_colours(name, ground):
     assert set(written["chartCategoricalColors"]) == set(families)
 
 
-def test_a_family_is_told_by_marker_alone():
-    symbols = [style.symbol for style in theme.STYLES.values()]
+def test_a_verdict_is_told_by_its_mark_alone():
+    symbols = [fate.symbol for fate in theme.FATES.values()]
     assert len(set(symbols)) == len(symbols)
 
 
