@@ -135,7 +135,7 @@ def pairs(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         notes.append(
             f"No paired test can be significant: with {counted(blocks, 'block')} and "
             f"{counted(len(found), 'pair')} the corrected p is at least {min(least, 1.0):.2g}. "
-            "Add seeds or scenarios, or compare fewer methods."
+            f"Add {'scenarios' if len(settings) > 1 else 'seeds'}, or compare fewer methods."
         )
     return pd.DataFrame(
         [{name: getattr(pair, name) for name in columns} for pair in found], columns=columns

@@ -215,7 +215,7 @@ def test_the_lines_of_a_sweep_are_named_by_what_differs_alone():
 
 
 def test_paired_tests_by_hand():
-    """Six blocks, gaps of either sign. scrub is nearer to Retrain than finetune in all: p = 2 / 2⁶,
+    """Six seeds, gaps of either sign. scrub is nearer to Retrain than finetune in all: p = 2 / 2⁶,
     three pairs, so 6 / 64 after Holm for the smallest two. salun equals finetune.
     """
     near = {"one_class": [0.01, -0.02, 0.03, -0.01, 0.02, -0.03]}
