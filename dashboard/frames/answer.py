@@ -27,8 +27,8 @@ def nearest_sentence(rows: Sequence[Row], apart: float | None = None) -> str:
     cost = "" if row.cost is None else f" at {100 * row.cost:.2g} % of the cost"
     come = "comes" if row.verdict is not None and row.verdict.shown else "may come"
     if others := sum((each.away or 0.0) <= (apart or -1.0) for each in near[1:]):
-        said = f"{others} others end" if others > 1 else "another method ends"
-        return f"{row.title} {come} closest to Retrain; {said} as close as another Retrain, too."
+        said = f"{others} others are" if others > 1 else "another method is"
+        return f"{row.title} {come} closest to Retrain; {said} as close as a second Retrain."
     return f"{row.title} {come} closest to Retrain: {_points(row.away or 0.0)} away{cost}."
 
 

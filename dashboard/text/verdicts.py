@@ -34,8 +34,10 @@ FATES: Final[Mapping[str, str]] = {
 ALWAYS: Final = ("forgot", "outputs only", "too little", "did nothing", "damaged")
 
 
-def fate(verdict: Verdict) -> str:
+def fate(verdict: Verdict | None) -> str:
     """The key of `FATES` of a verdict."""
+    if verdict is None:
+        return "cannot tell"
     return "outputs only" if verdict.word == "forgot" and verdict.on_outputs else verdict.word
 
 
@@ -133,7 +135,7 @@ def why_none(rows: Sequence[Line]) -> str:
         return "There is no method to judge here."
     open_ends = [each for each in judged if each.word in ("nothing to forget", "cannot tell")]
     if 2 * len(open_ends) < len(judged):
-        return "No method both forgot without damaging the model and finished cleanly."
+        return "No method forgot, kept its accuracy and finished cleanly."
     return Counter(each.sentence for each in open_ends).most_common(1)[0][0]
 
 
