@@ -181,9 +181,7 @@ def _trace(
 
 def _mark(verdict: Verdict | None) -> tuple[str, bool]:
     """The symbol of a verdict, and whether it is hollow."""
-    if verdict is None:
-        return theme.FATES["cannot tell"].mark(True)
-    return theme.FATES[verdicts.fate(verdict)].mark(not verdict.provisional)
+    return theme.FATES[verdicts.fate(verdict)].mark(verdict is None or not verdict.provisional)
 
 
 def _told(point: Mapping[str, Any]) -> str:

@@ -17,12 +17,10 @@ from mucore.statistics.significance import Ranking
 ROW = 24  # pixels of a method
 BAR = 12  # pixels from one bar to the next
 
-Names = Mapping[str, str]  # title of each method
-
 
 def draw(
     ranking: Ranking,
-    names: Names,
+    names: Mapping[str, str],
     keys: Mapping[str, str],
     forgot: Mapping[str, int],
     *,
@@ -109,7 +107,7 @@ def rank_text(rank: float) -> str:
     return f"{math.floor(10 * rank + 0.5) / 10:.1f}"
 
 
-def alt_text(ranking: Ranking, names: Names) -> str:
+def alt_text(ranking: Ranking, names: Mapping[str, str]) -> str:
     (best, least), *_, (worst, most) = ranking.ranks.items()
     return (
         f"Average ranks of {len(ranking.ranks)} methods over {ranking.blocks} scenarios, from "

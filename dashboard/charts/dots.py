@@ -51,7 +51,7 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """What a panel is of, by id and title; the ends of its axis, where the dashed line stands, half
-    of the band of Retrains about it.
+    of the band of Retrains about it, which ends where the axis does.
     """
 
     name: str
@@ -75,7 +75,7 @@ def line_of(row: Row, marks: Sequence[Mark | None]) -> Line:
         key=row.id,
         title=row.title,
         marks=tuple(marks),
-        fate="" if row.reference else verdicts.fate(verdict) if verdict else "cannot tell",
+        fate="" if row.reference else verdicts.fate(verdict),
         shown=verdict is None or not verdict.provisional,
         told=verdict_text(row),
     )
@@ -116,7 +116,7 @@ def draw(
     shapes = []
     for place, panel in enumerate(panels):
         end = subplots.ending(place + 1)
-        if (span := noise.around(panel.base, panel.half_band)) is not None:
+        if (span := noise.around(panel.base, panel.half_band, panel.span)) is not None:
             shapes.append(noise.band(look, x=span, xref=f"x{end}", yref=f"y{end}"))
         if panel.base is not None:
             dash = references.line("Retrain", look, 1.4)

@@ -40,8 +40,8 @@ class Dot:
 def dot_of(
     row: Row, x: float, y: float, told: str, *, key: str = "", half: float | None = None
 ) -> Dot:
-    """The mark of a row of a table, with a line of `half` its length up and down; without a `key` a
-    click opens the row's first run.
+    """The mark of a row of a table, with a line of `half` its length up and down, in points from 0
+    to 100; without a `key` a click opens the row's first run.
     """
     verdict = row.verdict
     return Dot(
@@ -49,11 +49,11 @@ def dot_of(
         title=row.title,
         x=x,
         y=y,
-        fate="cannot tell" if verdict is None else verdicts.fate(verdict),
+        fate=verdicts.fate(verdict),
         shown=verdict is None or not verdict.provisional,
         told=told if verdict is None else f"{verdicts.text(verdict)}<br>{told}",
-        low=None if half is None else y - half,
-        high=None if half is None else y + half,
+        low=None if half is None else max(y - half, 0.0),
+        high=None if half is None else min(y + half, 100.0),
     )
 
 

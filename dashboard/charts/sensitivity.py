@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -13,15 +14,8 @@ from dashboard import theme
 from dashboard.charts.parts import axes
 from mucore import catalog
 
-# One colour and marker a line: those of families, without their meaning, and of no verdict.
-_STYLES = {
-    "influence": "square",
-    "gradient_ascent": "pentagon",
-    "teacher": "cross",
-    "relabelling": "bowtie",
-    "sparsity": "hourglass",
-    "competition": "star-square",
-}
+# One colour a line: those of families, without their meaning.
+_STYLES = ("influence", "gradient_ascent", "teacher", "relabelling", "sparsity", "competition")
 
 
 def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark: bool) -> go.Figure:
@@ -30,13 +24,11 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
     """
     figure = axes.figure(dark=dark)
     values = sorted(texts)
-    styles = dict(zip(lines["metric"].unique(), _STYLES.items(), strict=False))
+    styles = dict(zip(lines["metric"].unique(), map(theme.family_style, _STYLES), strict=False))
     for of, metric in lines[["of", "metric"]].drop_duplicates().itertuples(index=False, name=None):
-        line, (family, symbol) = (
-            lines[(lines["of"] == of) & (lines["metric"] == metric)],
-            styles[metric],
-        )
-        color = theme.family_style(family).color(dark)
+        line, style = lines[(lines["of"] == of) & (lines["metric"] == metric)], styles[metric]
+        color, half = style.color(dark), line["half"].fillna(0.0)
+        up, down = np.minimum(half, 1 - line["mean"]), np.minimum(half, line["mean"])
         name = f"{'Retrain: ' if of == 'Retrain' else ''}{_title(metric)}"
         figure.add_scatter(
             x=[values.index(x) for x in line["x"]],
@@ -44,8 +36,8 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
             name=name,
             mode="lines+markers",
             line={"color": color, "width": 2, "dash": "dash" if of == "Retrain" else "solid"},
-            marker={"symbol": symbol, "size": 9, "color": color},
-            error_y={"array": line["half"].fillna(0.0), "thickness": 1, "width": 0, "color": color},
+            marker={"symbol": "square", "size": 8, "color": color},
+            error_y={"array": up, "arrayminus": down, "thickness": 1, "width": 0, "color": color},
             customdata=[
                 [texts[x], seeds] for x, seeds in zip(line["x"], line["seeds"], strict=True)
             ],
