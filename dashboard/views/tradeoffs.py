@@ -17,9 +17,9 @@ QUESTIONS = {
     "requests": "When does preparing for requests pay?",
 }
 HOW = {
-    "front": """**Pareto front**: no other method is better on every goal. It has names.  
-**Grey**: the 95 % band of Retrains of other seeds. **Arrow**: outside the window.  
-**Hollow mark**: an indication; more seeds may change the verdict.""",
+    "front": """**Pareto front**: no competing method is better on every goal. It has names.  
+**Competing**: methods shown to have forgotten, in their features, too, if there are any.  
+**Grey**: the 95 % band of Retrains of other seeds. **Arrow**: outside the window.""",
     "requests": """Some methods keep records of the training, or train networks of their own. That
 is spent once, and its share falls with each request.  
 In colour: what prepares something, or is cheapest somewhere.""",
