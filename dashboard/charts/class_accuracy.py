@@ -72,8 +72,8 @@ def draw(mine: pd.Series, retrain: pd.Series | None, halves: pd.Series, *, dark:
                 mode="markers",
                 marker={"symbol": "line-ew", "size": 16, "line": {"width": 2, "color": look.text}},
                 error_y={
-                    "array": np.minimum(half, 100 - retrain).fillna(0.0),
-                    "arrayminus": np.minimum(half, retrain).fillna(0.0),
+                    "array": half.clip(upper=100 - retrain).fillna(0.0),
+                    "arrayminus": half.clip(upper=retrain).fillna(0.0),
                     "visible": not halves.empty,
                     "color": look.grid,
                     "thickness": 12,
