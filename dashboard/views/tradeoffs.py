@@ -17,8 +17,8 @@ QUESTIONS = {
     "requests": "When does preparing for requests pay?",
 }
 HOW = {
-    "front": """**Pareto front**: no competing method is better on every goal. It has names.  
-**Competing**: methods shown to have forgotten, in their features, too, if there are any.  
+    "front": """**Pareto front**: no competing method is better on every goal. These are named.  
+**Competing**: methods shown to have forgotten in outputs and features; if none, the next best.  
 **Grey**: the 95 % band of Retrains of other seeds. **Arrow**: outside the window.""",
     "requests": """Some methods keep records of the training, or train networks of their own. That
 is spent once, and its share falls with each request.  

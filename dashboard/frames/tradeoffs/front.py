@@ -87,7 +87,7 @@ def front(rows: Sequence[frames.Row], found: pd.DataFrame, goals: Sequence[str])
         },
         left_out={
             "Without a number in some goal": [row.title for row in sound if row not in complete],
-            "Not competing, forgot on outputs only or by indication": [
+            "Not competing (forgot on outputs only, or only indicated)": [
                 row.title for row in verdicts.qualified(complete) if row not in rivals
             ],
             "Not counted": [f"{row.title} ({row.status})" for row in methods if row.unsound],

@@ -26,7 +26,7 @@ def show(table: frames.ResultsTable, apart: float | None) -> go.Figure | None:
             )
             lines = any(dot.low is not None for dot in found.dots)
             hollow = "Hollow: an indication. Line: 95 % interval over its seeds. "
-            st.caption(f"{hollow if lines else ''}Retrain, at 0, is at the foot.")
+            st.caption(f"{hollow if lines else ''}Retrain's distance is 0.")
         else:
             figure = beside_retrain.show(table.rows)
         if found.dots and found.missing:
