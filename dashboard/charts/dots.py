@@ -4,6 +4,7 @@ Retrain, coloured by verdict, the number on its far side. A guess is a small gre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -51,7 +52,7 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """What a panel is of, by id and title; the ends of its axis, where the dashed line stands, half
-    of the band of Retrains about it, which ends where the axis does.
+    of the band of Retrains about it, and the `limits` of what can be measured, where it ends.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Panel:
     span: tuple[float, float]
     base: float | None
     half_band: float | None = None
+    limits: tuple[float, float] = (-math.inf, math.inf)
     digits: int = 1
     ticks: tuple[float, ...] = ()
 
@@ -116,7 +118,7 @@ def draw(
     shapes = []
     for place, panel in enumerate(panels):
         end = subplots.ending(place + 1)
-        if (span := noise.around(panel.base, panel.half_band, panel.span)) is not None:
+        if (span := noise.around(panel.base, panel.half_band, panel.limits)) is not None:
             shapes.append(noise.band(look, x=span, xref=f"x{end}", yref=f"y{end}"))
         if panel.base is not None:
             dash = references.line("Retrain", look, 1.4)

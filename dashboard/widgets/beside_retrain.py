@@ -31,11 +31,11 @@ def _panel(rows: Sequence[frames.Row], metric: str) -> dots.Panel:
     base = next((row.mean(metric) for row in rows if row.method == "retrain"), None)
     half = frames.noise(rows, metric)
     values = [100 * value for row in rows if (value := row.mean(metric)) is not None]
-    low, high = axes.padded(values, 0.2, 2.0)
     return dots.Panel(
         name=metric,
         title=catalog.metric(metric).title,
-        span=(max(low, 0.0), min(high, 100.0)),
+        span=axes.padded(values, 0.2, 2.0),
+        limits=(0.0, 100.0),
         base=None if base is None else 100 * base,
         half_band=None if half is None else 100 * half,
     )
