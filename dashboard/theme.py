@@ -2,7 +2,7 @@
 
 Hues are Okabe and Ito's, one a method family, each in a darker form for white and a lighter one for
 the dark ground so that marks keep a contrast of 3:1 and text 4.5:1 (tests/dashboard/test_theme.py
-computes both). Families differ in marker and dash too, so a figure survives grey print. The same
+computes both). A mark's shape is a verdict everywhere, so a figure survives grey print. The same
 ground, text and primary colours stand in .streamlit/config.toml; a test keeps them equal.
 """
 
@@ -17,14 +17,10 @@ import plotly.graph_objects as go
 
 @dataclass(frozen=True)
 class FamilyStyle:
-    """How the methods of one family are drawn: hexadecimal colours, a plotly marker symbol and a
-    plotly dash.
-    """
+    """The hexadecimal colours of one family's methods."""
 
     color_light: str
     color_dark: str
-    symbol: str
-    dash: str
 
     def color(self, dark: bool) -> str:
         return self.color_dark if dark else self.color_light
@@ -68,37 +64,34 @@ DARK: Final = Ground(
 # Of every figure, on a page or in a file: its bar uploads nothing to anybody's cloud.
 PLOTLY: Final = {"displaylogo": False, "showSendToCloud": False, "plotlyServerURL": ""}
 
-# Keys are catalog.FAMILIES; solid, dotted and dashed lines of the references are drawn by the
-# charts themselves.
+# Keys are catalog.FAMILIES.
 STYLES: Final[dict[str, FamilyStyle]] = {
-    "reference": FamilyStyle(LIGHT.text, DARK.text, "star", "dash"),
-    "exact": FamilyStyle("#7F7F7F", "#A0A0A0", "square", "solid"),
-    "gradient_ascent": FamilyStyle("#D55E00", "#F08A3C", "triangle-up", "longdash"),
-    "influence": FamilyStyle("#0072B2", "#4DA6E0", "diamond", "solid"),
-    "teacher": FamilyStyle("#008F68", "#1FB58A", "circle", "solid"),
-    "relabelling": FamilyStyle("#BF5F95", "#DD94BC", "cross", "longdash"),
-    "sparsity": FamilyStyle("#B07A00", "#E69F00", "pentagon", "solid"),
-    "features": FamilyStyle("#3A93C8", "#7CC7F0", "hexagon", "longdashdot"),
-    "competition": FamilyStyle("#7A5195", "#B48CD0", "bowtie", "dashdot"),
-    # hollow and dotted wherever it is drawn: it is no method
-    "baseline": FamilyStyle("#6B7300", "#B9C23C", "x-open", "dot"),
-    "own": FamilyStyle("#8A3324", "#D98B7B", "triangle-down", "dot"),
+    "reference": FamilyStyle(LIGHT.text, DARK.text),
+    "exact": FamilyStyle("#7F7F7F", "#A0A0A0"),
+    "gradient_ascent": FamilyStyle("#D55E00", "#F08A3C"),
+    "influence": FamilyStyle("#0072B2", "#4DA6E0"),
+    "teacher": FamilyStyle("#008F68", "#1FB58A"),
+    "relabelling": FamilyStyle("#BF5F95", "#DD94BC"),
+    "sparsity": FamilyStyle("#B07A00", "#E69F00"),
+    "features": FamilyStyle("#3A93C8", "#7CC7F0"),
+    "competition": FamilyStyle("#7A5195", "#B48CD0"),
+    "baseline": FamilyStyle("#6B7300", "#B9C23C"),
+    "own": FamilyStyle("#8A3324", "#D98B7B"),
 }
-_OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted, "circle-open", "solid")
+_OTHER: Final = FamilyStyle(LIGHT.muted, DARK.muted)
 
 
 @dataclass(frozen=True)
-class Fate:
-    """How a verdict is drawn: its colour in either theme and a plotly marker symbol. Never in one
-    figure with the colours of families.
+class Fate(FamilyStyle):
+    """How a verdict is drawn: its colour, never in one figure with those of families, and a plotly
+    marker symbol.
     """
 
-    color_light: str
-    color_dark: str
     symbol: str
 
-    def color(self, dark: bool) -> str:
-        return self.color_dark if dark else self.color_light
+    def mark(self, shown: bool) -> tuple[str, bool]:
+        """The symbol, and whether it is hollow, as it is where the verdict is not `shown`."""
+        return self.symbol.removesuffix("-open"), not shown or self.symbol.endswith("-open")
 
 
 # Keys are `dashboard.text.verdicts.FATES`.
@@ -110,7 +103,7 @@ FATES: Final[dict[str, Fate]] = {
     "did nothing": Fate("#6B7580", "#98A3AD", "circle-open"),
     "damaged": Fate("#B3261E", "#F2776E", "x"),
     "nothing to forget": Fate("#56606A", "#B3BDC6", "square-open"),
-    "cannot tell": Fate("#56606A", "#B3BDC6", "square-open"),
+    "cannot tell": Fate("#56606A", "#B3BDC6", "hexagon-open"),
 }
 
 # Where a network predicts a class in the plane, paler on a page; the hues of the points themselves

@@ -550,8 +550,7 @@ class Playground {
         const [title, method] = [this.title(id), data.methods.find((one) => one.id === id)];
         const out = element("button", { type: "button", title: "Remove" });
         out.onclick = () => this.takeOut(id);
-        out.innerHTML = method?.mark ?? "";
-        out.append(` ${title} ×`);
+        out.append(`${title} ×`);
         out.setAttribute("aria-label", `Remove ${title}`);
         out.style.borderLeftColor = method?.color ?? "";
         const changed = this.changes(scene, id) ? ", changed" : "";

@@ -21,6 +21,7 @@ from dashboard.charts.scatter import Axis
 from dashboard.frames.budget import DISTANCE
 from dashboard.text import units, verdicts
 from dashboard.text.labels import number
+from mucore.verdicts import Verdict
 
 FLOOR: Final = 0.1  # points: the least that a log axis of distances shows
 COLOURED: Final = 8  # methods in colour and with a name
@@ -54,7 +55,7 @@ def dashes(found: pd.DataFrame, vivid: Collection[str]) -> dict[str, str]:
     lines = found[found["title"].isin(vivid)].drop_duplicates("title")
     turns = lines.groupby("family").cumcount()
     return {
-        title: families.dash(family) if families.hollow(family) else DASHES[turn % len(DASHES)]
+        title: families.dash(family, DASHES[turn % len(DASHES)])
         for title, family, turn in zip(lines["title"], lines["family"], turns, strict=True)
     }
 
@@ -148,10 +149,12 @@ def _trace(
     mine: pd.DataFrame, axis: Axis, turns: Mapping[str, str], dark: bool, *, chosen: bool
 ) -> dict[str, Any]:
     first, look = mine.iloc[0], theme.ground(dark)
-    style = theme.family_style(first["family"])
     reference = first["family"] == "reference"
     vivid = first["title"] in turns or chosen
-    color = look.text if reference else style.color(dark) if vivid else look.muted
+    color = look.text if reference else look.muted
+    if vivid and not reference:
+        color = theme.family_style(first["family"]).color(dark)
+    marks = [_mark(verdict) for verdict in mine["verdict"]]
     dash = REFERENCES[first["method"]] if reference else turns.get(first["title"], "solid")
     return dict(
         type="scatter",
@@ -162,15 +165,23 @@ def _trace(
         opacity=1.0 if vivid or reference else 0.45,
         line={"color": color, "width": 3 if chosen else 2 if vivid else 1.5, "dash": dash},
         marker={
-            "symbol": style.symbol,
+            "symbol": [symbol for symbol, _ in marks],
             "size": 11 if chosen else 9 if vivid else 4,
-            "color": color,
-            "line": {"width": 1 if vivid else 0, "color": look.background},
+            "color": [look.background if hollow else color for _, hollow in marks],
+            "line": {
+                "width": 1.5 if vivid else 1,
+                "color": [color if hollow else look.background for _, hollow in marks],
+            },
         },
         customdata=mine[["key", "line"]].to_numpy(),
         text=[_told(point) for point in mine.to_dict("records")],
         hovertemplate="%{text}<extra></extra>",
     )
+
+
+def _mark(verdict: Verdict | None) -> tuple[str, bool]:
+    """The symbol of a verdict, and whether it is hollow."""
+    return theme.FATES[verdicts.fate(verdict)].mark(verdict is None or not verdict.provisional)
 
 
 def _told(point: Mapping[str, Any]) -> str:

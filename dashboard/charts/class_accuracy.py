@@ -63,6 +63,7 @@ def draw(mine: pd.Series, retrain: pd.Series | None, halves: pd.Series, *, dark:
         )
     )
     if retrain is not None:
+        half = halves.reindex(retrain.index)
         figure.add_trace(
             go.Scatter(
                 x=retrain.index,
@@ -71,7 +72,8 @@ def draw(mine: pd.Series, retrain: pd.Series | None, halves: pd.Series, *, dark:
                 mode="markers",
                 marker={"symbol": "line-ew", "size": 16, "line": {"width": 2, "color": look.text}},
                 error_y={
-                    "array": halves.reindex(retrain.index).fillna(0.0),
+                    "array": half.clip(upper=100 - retrain).fillna(0.0),
+                    "arrayminus": half.clip(upper=retrain).fillna(0.0),
                     "visible": not halves.empty,
                     "color": look.grid,
                     "thickness": 12,

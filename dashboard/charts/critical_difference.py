@@ -17,12 +17,10 @@ from mucore.statistics.significance import Ranking
 ROW = 24  # pixels of a method
 BAR = 12  # pixels from one bar to the next
 
-Names = Mapping[str, tuple[str, str]]  # title and family of each method
-
 
 def draw(
     ranking: Ranking,
-    names: Names,
+    names: Mapping[str, str],
     keys: Mapping[str, str],
     forgot: Mapping[str, int],
     *,
@@ -31,16 +29,11 @@ def draw(
 ) -> go.Figure:
     """A line a method, the best on top, its mark at its average rank; bars at the right, and the
     critical difference above. `keys`: the run that stands for a method, whose name is bold where it
-    is `selected`; `forgot`: in how many scenarios, hollow where in none.
+    is `selected`; `forgot`: in how many scenarios, grey where in none.
     """
     look, count = theme.ground(dark), len(ranking.ranks)
-    styles = [theme.family_style(names[name][1]) for name in ranking.ranks]
-    symbols = [
-        style.symbol.removesuffix("-open") + ("-open" if forgot.get(name) == 0 else "")
-        for name, style in zip(ranking.ranks, styles, strict=True)
-    ]
     titles = [
-        f"<b>{names[name][0]}</b>" if selected and keys.get(name) == selected else names[name][0]
+        f"<b>{names[name]}</b>" if selected and keys.get(name) == selected else names[name]
         for name in ranking.ranks
     ]
     figure = axes.figure(dark=dark)
@@ -50,8 +43,10 @@ def draw(
             y=titles,
             mode="markers+text",
             marker={
-                "symbol": symbols,
-                "color": [style.color(dark) for style in styles],
+                "symbol": "square",
+                "color": [
+                    look.muted if forgot.get(name) == 0 else look.primary for name in ranking.ranks
+                ],
                 "size": 11,
                 "opacity": 1,
             },
@@ -112,10 +107,10 @@ def rank_text(rank: float) -> str:
     return f"{math.floor(10 * rank + 0.5) / 10:.1f}"
 
 
-def alt_text(ranking: Ranking, names: Names) -> str:
+def alt_text(ranking: Ranking, names: Mapping[str, str]) -> str:
     (best, least), *_, (worst, most) = ranking.ranks.items()
     return (
         f"Average ranks of {len(ranking.ranks)} methods over {ranking.blocks} scenarios, from "
-        f"{rank_text(least)} ({names[best][0]}) to {rank_text(most)} ({names[worst][0]}). Two "
+        f"{rank_text(least)} ({names[best]}) to {rank_text(most)} ({names[worst]}). Two "
         f"methods differ if their ranks do by more than {ranking.critical_difference:.1f}."
     )

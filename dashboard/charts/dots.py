@@ -4,6 +4,7 @@ Retrain, coloured by verdict, the number on its far side. A guess is a small gre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -51,7 +52,7 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """What a panel is of, by id and title; the ends of its axis, where the dashed line stands, half
-    of the band of Retrains about it.
+    of the band of Retrains about it, and the `limits` of what can be measured, where it ends.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Panel:
     span: tuple[float, float]
     base: float | None
     half_band: float | None = None
+    limits: tuple[float, float] = (-math.inf, math.inf)
     digits: int = 1
     ticks: tuple[float, ...] = ()
 
@@ -75,7 +77,7 @@ def line_of(row: Row, marks: Sequence[Mark | None]) -> Line:
         key=row.id,
         title=row.title,
         marks=tuple(marks),
-        fate="" if row.reference else verdicts.fate(verdict) if verdict else "cannot tell",
+        fate="" if row.reference else verdicts.fate(verdict),
         shown=verdict is None or not verdict.provisional,
         told=verdict_text(row),
     )
@@ -116,7 +118,7 @@ def draw(
     shapes = []
     for place, panel in enumerate(panels):
         end = subplots.ending(place + 1)
-        if (span := noise.around(panel.base, panel.half_band)) is not None:
+        if (span := noise.around(panel.base, panel.half_band, panel.limits)) is not None:
             shapes.append(noise.band(look, x=span, xref=f"x{end}", yref=f"y{end}"))
         if panel.base is not None:
             dash = references.line("Retrain", look, 1.4)
@@ -279,8 +281,7 @@ def _look(line: Line, mark: Mark, dark: bool) -> tuple[str, int, str]:
     if not line.fate:
         symbol, size = ("star", 14) if _is_retrain(line) else ("circle-open", 11)
         return symbol, size, _color("", dark)
-    symbol = theme.FATES[line.fate].symbol
-    hollow = not line.shown and not symbol.endswith("-open")
+    symbol, hollow = theme.FATES[line.fate].mark(line.shown)
     return symbol + "-open" * hollow, 11, _color(line.fate, dark)
 
 

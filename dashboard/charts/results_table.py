@@ -25,7 +25,7 @@ from mucore import catalog
 USUAL_COLUMNS = 11
 VERDICT_MEANING = (
     "The outcome in one word, judged against the original and Retrain. "
-    'Hollow or "?": indicated, more seeds may change the verdict.'
+    "A question mark: indicated, more seeds may change the verdict."
 )
 
 NOISE_MEANING = (
@@ -147,10 +147,9 @@ def _line(
     return {
         "id": row.id,
         "hint": f"{family}. {settings_text(row.parameters) if row.parameters else ''}".strip(),
-        "mark": marker(row.family, dark),
         "title": row.title,
         "status": "" if row.status == "ok" else row.status,
-        "verdict": _verdict(row) if _judged(table) else None,
+        "verdict": _verdict(row, dark) if _judged(table) else None,
         "cells": [_cell(row, column, table, shade) for column in table.columns],
         "paper": _paper_line(row, table, paper) if paper else None,
     }
@@ -168,7 +167,7 @@ def _judged(table: ResultsTable) -> bool:
     return any(row.verdict for row in table.rows)
 
 
-def _verdict(row: Row) -> dict[str, Any]:
+def _verdict(row: Row, dark: bool) -> dict[str, Any]:
     verdict = row.verdict
     if verdict is None:
         reason = "Retrain is what methods are measured against." if row.reference else "Not judged."
@@ -180,8 +179,7 @@ def _verdict(row: Row) -> dict[str, Any]:
             part for part in (verdict.sentence, verdicts.checks_text(verdict)) if part
         ),
         "qualified": verdicts.qualified([row]),
-        "solid": not verdict.provisional,
-        "icon": verdicts.ICONS[verdict.word],
+        "fate": _fate(row, dark),
         "first": first,
         "rest": rest,
     }
@@ -210,11 +208,3 @@ def _paper_line(row: Row, table: ResultsTable, paper: Published) -> dict[str, An
     if not any(texts):
         return None
     return {"source": paper.source, "texts": ([""] if _judged(table) else []) + texts}
-
-
-def marker(family: str, dark: bool) -> str:
-    """The family's mark in its colour, the same as in the figures, as an SVG element."""
-    style = theme.family_style(family)
-    symbol, hollow = style.symbol.removesuffix("-open"), style.symbol.endswith("-open")
-    drawn = assets.template("family_mark.svg.j2")
-    return drawn.render(symbol=symbol, colour=style.color(dark), hollow=hollow).strip()

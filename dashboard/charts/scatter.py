@@ -40,8 +40,8 @@ class Dot:
 def dot_of(
     row: Row, x: float, y: float, told: str, *, key: str = "", half: float | None = None
 ) -> Dot:
-    """The mark of a row of a table, with a line of `half` its length up and down; without a `key` a
-    click opens the row's first run.
+    """The mark of a row of a table, with a line of `half` its length up and down, in points from 0
+    to 100; without a `key` a click opens the row's first run.
     """
     verdict = row.verdict
     return Dot(
@@ -49,11 +49,11 @@ def dot_of(
         title=row.title,
         x=x,
         y=y,
-        fate="cannot tell" if verdict is None else verdicts.fate(verdict),
+        fate=verdicts.fate(verdict),
         shown=verdict is None or not verdict.provisional,
         told=told if verdict is None else f"{verdicts.text(verdict)}<br>{told}",
-        low=None if half is None else y - half,
-        high=None if half is None else y + half,
+        low=None if half is None else max(y - half, 0.0),
+        high=None if half is None else min(y + half, 100.0),
     )
 
 
@@ -219,7 +219,7 @@ def _trace(
 ) -> go.Scatter:
     style, look = theme.FATES[fate], theme.ground(dark)
     color = style.color(dark)
-    hollow = style.symbol.endswith("-open") or not shown
+    symbol, hollow = style.mark(shown)
     chosen = [dot.key in selected for dot in dots]
     return go.Scatter(
         x=[places[dot.key][0] for dot in dots],
@@ -230,8 +230,7 @@ def _trace(
         customdata=[[dot.key, dot.title, dot.told] for dot in dots],
         marker={
             "symbol": [
-                ("arrow" if dot.key in out else style.symbol.removesuffix("-open"))
-                + ("-open" if hollow else "")
+                ("arrow" if dot.key in out else symbol) + ("-open" if hollow else "")
                 for dot in dots
             ],
             "angle": [math.degrees(math.atan2(*out.get(dot.key, (0, 1)))) for dot in dots],

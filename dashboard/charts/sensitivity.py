@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -13,7 +14,7 @@ from dashboard import theme
 from dashboard.charts.parts import axes
 from mucore import catalog
 
-# One colour and marker a line; families' styles, without their meaning.
+# One colour a line: those of families, without their meaning.
 _STYLES = ("influence", "gradient_ascent", "teacher", "relabelling", "sparsity", "competition")
 
 
@@ -26,7 +27,8 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
     styles = dict(zip(lines["metric"].unique(), map(theme.family_style, _STYLES), strict=False))
     for of, metric in lines[["of", "metric"]].drop_duplicates().itertuples(index=False, name=None):
         line, style = lines[(lines["of"] == of) & (lines["metric"] == metric)], styles[metric]
-        color = style.color(dark)
+        color, half = style.color(dark), line["half"].fillna(0.0)
+        up, down = np.minimum(half, 1 - line["mean"]), np.minimum(half, line["mean"])
         name = f"{'Retrain: ' if of == 'Retrain' else ''}{_title(metric)}"
         figure.add_scatter(
             x=[values.index(x) for x in line["x"]],
@@ -34,8 +36,8 @@ def draw(lines: pd.DataFrame, setting: str, texts: Mapping[float, str], *, dark:
             name=name,
             mode="lines+markers",
             line={"color": color, "width": 2, "dash": "dash" if of == "Retrain" else "solid"},
-            marker={"symbol": style.symbol, "size": 9, "color": color},
-            error_y={"array": line["half"].fillna(0.0), "thickness": 1, "width": 0, "color": color},
+            marker={"symbol": "square", "size": 8, "color": color},
+            error_y={"array": up, "arrayminus": down, "thickness": 1, "width": 0, "color": color},
             customdata=[
                 [texts[x], seeds] for x, seeds in zip(line["x"], line["seeds"], strict=True)
             ],

@@ -151,12 +151,13 @@ def _values(
         {
             "metric": name,
             "value": how.scale * each.mean,
-            "low": how.scale * (each.mean - each.half) if each.half is not None else None,
-            "high": how.scale * (each.mean + each.half) if each.half is not None else None,
+            "low": None if low is None else how.scale * low,
+            "high": None if high is None else how.scale * high,
             "told": f"{how.short} {number(each.mean, how.unit)}",
         }
         for how, name, each in found
         if each is not None
+        for low, high in [frames.interval(name, each)]
     ]
     if row.away is None:
         return made

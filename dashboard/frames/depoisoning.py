@@ -51,12 +51,12 @@ def too_weak(rows: Sequence[frames.Row], scenario: str) -> bool:
 
 
 def headline(rows: Sequence[frames.Row]) -> str:
-    """How many of the methods among `rows` healed the model, to be read aloud; "" where none is
-    judged.
+    """How many of the methods among `rows` are shown to have healed the model, to be read aloud; ""
+    where none is judged.
     """
     judged = [row for row in rows if row.verdict is not None and not row.verdict.cheats]
     many = len([row for row in judged if not row.reference])
-    healed = len(verdicts.qualified(judged))
+    healed = sum(bool(row.verdict and row.verdict.shown) for row in verdicts.qualified(judged))
     what = "removed the attack and kept clean accuracy"
     return f"{healed or 'None'} of {units.count(many, 'method')} {what}." if many else ""
 

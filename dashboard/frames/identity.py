@@ -113,16 +113,6 @@ def by_chance(images: int) -> float:
     return 1.96 * 0.5 / math.sqrt(2 * images)
 
 
-def ordered(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """References first, then by distance to Retrain; those without one last."""
-
-    def place(row: Row) -> tuple[bool, float]:
-        away = math.inf if row.away is None else row.away
-        return not row.reference, 0.0 if row.reference else away
-
-    return tuple(sorted(rows, key=place))
-
-
 def uninformative(rows: Sequence[Row], images: int) -> bool:
     """Whether the untouched original already scores no more than Retrain, or than chance gives, so
     that no score can show forgetting.

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from dashboard.frames.rows import Cell, Row, metric_rows, noise
+from dashboard.frames.rows import Cell, Row, metric_rows, nearest_first, noise
 from dashboard.papers.tables import Published
 from dashboard.text import verdicts
 from dashboard.text.labels import MISSING, Unit, for_file, metric_text, number
@@ -80,11 +80,11 @@ class ResultsTable:
         return tuple(known[name] for name in names if name in known)
 
     def nearest(self, most: int) -> tuple[Row, ...]:
-        """Retrain, and the methods that are nearest to it, none that cheats."""
+        """Retrain, and the methods that are nearest to it, those that forgot first, none that
+        cheats.
+        """
         honest = [row for row in self.methods if row.verdict is None or not row.verdict.cheats]
-        near = sorted(
-            (row for row in honest if row.away is not None), key=lambda row: row.away or 0.0
-        )
+        near = [row for row in nearest_first(honest) if row.away is not None]
         return (*(row for row in self.rows if row.method == "retrain"), *near[:most])
 
     def row(self, name: str) -> Row | None:
@@ -280,7 +280,7 @@ def _interval_words(rows: Sequence[Row]) -> str:
     if most < 2:
         return "One training seed, so no interval." if most else "No values yet."
     span = f"{most}" if least == most else f"{least} to {most}"
-    return f"± is the half width of the 95 % t-interval over {span} training seeds."
+    return f"± is the half width of the 95 % t-interval over {span} seeds, not cut at 0 and 100 %."
 
 
 def cell_text(cell: Cell, column: Column, view: View, *, reference: bool) -> tuple[str, str]:

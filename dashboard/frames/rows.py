@@ -46,6 +46,15 @@ class Estimate:
     seeds: int
 
 
+def interval(metric: str, found: Estimate) -> tuple[float | None, float | None]:
+    """The ends of the interval, where the metric's card says that its values end at the latest."""
+    if found.half is None:
+        return None, None
+    card = catalog.metric(metric)
+    low, high = np.clip([found.mean - found.half, found.mean + found.half], card.low, card.high)
+    return float(low), float(high)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """One metric of one row. `reason` is a sentence when `value` (or, for the gap view, `gap`) is
@@ -164,10 +173,14 @@ def noise(rows: Iterable[Row], metric: str) -> float | None:
 
 
 def nearest_first(rows: Iterable[Row]) -> list[Row]:
-    """References on top, then methods by their distance to Retrain, those without one last."""
+    """References on top, then the methods that forgot, then the others; each by the distance to
+    Retrain, those without one last.
+    """
 
-    def place(row: Row) -> float:
-        return -1.0 if row.reference else math.inf if row.away is None else row.away
+    def place(row: Row) -> tuple[bool, bool, float]:
+        forgot = row.verdict is not None and row.verdict.qualified
+        away = math.inf if row.away is None else row.away
+        return not row.reference, not forgot, 0.0 if row.reference else away
 
     return sorted(rows, key=place)
 

@@ -18,19 +18,8 @@ from dashboard.text.labels import MISSING, number
 from dashboard.text.units import count
 from mucore.verdicts import NAMES, Check, Verdict, Word, rules
 
-# Names of Material Symbols, which Streamlit brings along.
-ICONS: Final[Mapping[Word, str]] = {
-    "forgot": "check_circle",
-    "too little": "remove_circle",
-    "too much": "add_circle",
-    "damaged": "cancel",
-    "did nothing": "pause_circle",
-    "nothing to forget": "block",
-    "cannot tell": "help",
-}
-
-
-# What is counted and coloured: the words, and of those that forgot apart what only the outputs did.
+# What is counted and coloured: the words, and of those that forgot apart what only the outputs did;
+# with names of Material Symbols, which Streamlit brings along.
 FATES: Final[Mapping[str, str]] = {
     "forgot": "check_circle",
     "outputs only": "layers",
@@ -45,8 +34,10 @@ FATES: Final[Mapping[str, str]] = {
 ALWAYS: Final = ("forgot", "outputs only", "too little", "did nothing", "damaged")
 
 
-def fate(verdict: Verdict) -> str:
+def fate(verdict: Verdict | None) -> str:
     """The key of `FATES` of a verdict."""
+    if verdict is None:
+        return "cannot tell"
     return "outputs only" if verdict.word == "forgot" and verdict.on_outputs else verdict.word
 
 
@@ -110,7 +101,7 @@ def text(verdict: Verdict) -> str:
 
 def label(verdict: Verdict) -> str:
     """Icon and word as Streamlit's Markdown."""
-    return f":material/{ICONS[verdict.word]}: {text(verdict)}"
+    return f":material/{FATES[fate(verdict)]}: {text(verdict)}"
 
 
 def qualified(rows: Sequence[L]) -> list[L]:
@@ -144,7 +135,7 @@ def why_none(rows: Sequence[Line]) -> str:
         return "There is no method to judge here."
     open_ends = [each for each in judged if each.word in ("nothing to forget", "cannot tell")]
     if 2 * len(open_ends) < len(judged):
-        return "No method both forgot without damaging the model and finished cleanly."
+        return "No method forgot, kept its accuracy and finished cleanly."
     return Counter(each.sentence for each in open_ends).most_common(1)[0][0]
 
 

@@ -21,7 +21,7 @@ HOW = """**Distance**: mean gap to Retrain over the deciding accuracies, in poin
 **Thin bars**: from the lowest to the highest seed; of a metric the 95 % interval.  
 Curves are means over the seeds that all budgets share.  
 **Tuned**: found at one budget (of this scenario where searched), used at every budget.  
-Point at a mark for its numbers, click it for its run."""
+**Marks**: the verdict at each budget, as below. Click one for its run."""
 
 
 def page() -> None:

@@ -63,8 +63,8 @@ HOW = {
         "brackets."
     ),
     "replay": (
-        "Press Play or drag the slider: see when a method forgets, and when it breaks. Orange is "
-        "to be forgotten; dashed lines are Retrain's. Shares rest on a few hundred samples."
+        "Press Play or drag the slider: see when a method forgets, and when it breaks. Orange: "
+        "to be forgotten. Dashed: Retrain. Shares rest on a few hundred samples."
     ),
 }
 

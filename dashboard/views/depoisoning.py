@@ -19,7 +19,7 @@ from mucore import catalog
 from mucore.runs import REFERENCES
 
 QUESTION = "Which method repairs a model trained on poisoned data?"
-SCENARIOS = ("label_flip", "backdoor")
+SCENARIOS = ("backdoor", "label_flip")
 READING = {
     "label_flip": """A repaired model meets Retrain's dashed line in every panel: its accuracy
 is back, and it no longer gives the flipped labels.""",
@@ -43,7 +43,9 @@ def page() -> None:
             scenarios=list(SCENARIOS),
         )
         return
-    runs = run_filters.pick_runs(runs, scenarios=SCENARIOS, varying=budget_frames.AMOUNTS)
+    runs = run_filters.pick_runs(
+        runs, scenarios=SCENARIOS, first=SCENARIOS, varying=budget_frames.AMOUNTS
+    )
     if runs.empty:
         with top:
             messages.none_finished(QUESTION, source)

@@ -50,7 +50,7 @@ def page() -> None:
     values = data.metric_values(dataset=str(first["dataset"]), scenario=str(first["scenario"]))
     mine = values[values["key"].isin(runs["key"])]
     judged = data.judged(runs)
-    rows = identity_frames.ordered(
+    rows = frames.nearest_first(
         frames.metric_rows(runs, mine, identity_frames.METRICS, judged=judged)
     )
     images = int(runs["forget_count"].median())

@@ -120,7 +120,7 @@ def how_to_read(runs: pd.DataFrame) -> str:
             escape(f"{labels.setup_text(first)}. {forgotten} to forget."),
             "**Retrain** is the yardstick: the model trained again without these samples.",
             "**Distance**: mean gap to Retrain over the deciding accuracies, in points.",
-            "**Hollow**: indicated, more seeds may change the verdict.",
+            "**Grey**: as close as two Retrains are to each other; accuracy may still be damaged.",
             "Click a mark or a line for its runs.",
         ]
     )

@@ -17,9 +17,9 @@ QUESTIONS = {
     "requests": "When does preparing for requests pay?",
 }
 HOW = {
-    "front": """**Pareto front** (named): no other method is better on every goal.  
-**Grey**: the 95 % band of Retrains of other seeds. **Arrow**: outside the window.  
-**Hollow**: indicated, more seeds may change the verdict.""",
+    "front": """**Pareto front**: no competing method is better on every goal. These are named.  
+**Competing**: methods shown to have forgotten in outputs and features; if none, the next best.  
+**Grey**: the 95 % band of Retrains of other seeds. **Arrow**: outside the window.""",
     "requests": """Some methods keep records of the training, or train networks of their own. That
 is spent once, and its share falls with each request.  
 In colour: methods that prepare something, or are cheapest at some point.""",

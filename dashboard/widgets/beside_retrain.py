@@ -35,6 +35,7 @@ def _panel(rows: Sequence[frames.Row], metric: str) -> dots.Panel:
         name=metric,
         title=catalog.metric(metric).title,
         span=axes.padded(values, 0.2, 2.0),
+        limits=(0.0, 100.0),
         base=None if base is None else 100 * base,
         half_band=None if half is None else 100 * half,
     )

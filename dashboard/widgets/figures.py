@@ -44,7 +44,7 @@ def chart(
     if not twin:
         course.picture(key, figure, alt)
     if wide := (figure.layout.meta or {}).get("wide_names"):
-        chosen = ", ".join(f'.st-key-{key} [data-index="{number}"]' for number in wide)
+        chosen = ", ".join(f'.st-key-{key} .annotation[data-index="{number}"]' for number in wide)
         st.html(WIDE_NAMES.replace("CHOSEN", chosen))
     shown, rest = presenting.lower(figure) if presenting.on() else (figure, "")
     with presenting.slide(key, alt=alt, rest=rest):

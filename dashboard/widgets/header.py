@@ -40,6 +40,8 @@ def header(question: str, how: str, source: data.Source | None = None, *, title:
         with st.popover("How to read", icon=":material/help:", key="how_to_read"):
             st.markdown(f"**{question}**")
             st.markdown(how)
+            if page in BY_ID and BY_ID[page].group in ("Compare", "Look inside"):
+                st.markdown(assets.text("verdicts.md"))
         with st.popover("Share", icon=":material/ios_share:", key="share"):
             course.current().share = st.container()
 

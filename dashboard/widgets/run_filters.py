@@ -75,7 +75,8 @@ def pick_runs(
     dataset, model, recipe, scenario, set, hashes, methods, settings. An empty frame where no run of
     those scenarios has finished.
     """
-    places = chip_line("forget", "data", "methods", "settings", "seeds", "extra", "reset")
+    last = "seeds" if extra is None else "extra"
+    places = chip_line("forget", "data", "methods", "settings", last, "reset")
     if extra is not None:
         with places["extra"]:
             extra()
@@ -341,7 +342,8 @@ def pick_methods(
     there = methods_of(every[has_settings(every, settings)])
     shown = methods_of(runs[mine & fits])
     many = "all" if len(shown) == len(there) else f"{len(shown)} of"
-    with places["methods"], chip("methods", "Methods", f"{many} {len(there)}"):
+    label = "On offer" if "extra" in places else "Methods"
+    with places["methods"], chip("methods", label, f"{many} {len(there)}"):
         state.multiselect(
             "Methods",
             "methods",

@@ -16,7 +16,6 @@ from typing import Any, Final
 import streamlit as st
 
 from dashboard import access, assets, playroom, state, theme
-from dashboard.charts.results_table import marker
 from dashboard.frames import playground as frames
 from dashboard.widgets import messages, method_settings
 from mucore import catalog
@@ -245,7 +244,6 @@ def _words(dark: bool) -> dict[str, Any]:
             {
                 "id": card.id,
                 "title": card.title,
-                "mark": marker(card.family, dark),
                 "color": theme.family_style(card.family).color(dark),
             }
             for card in offered

@@ -59,8 +59,8 @@ def print_statistics(found: Statistics) -> None:
             print(f"Not told apart: {', '.join(group)}.")
     if len(found.pairs):
         print(
-            f"\nWilcoxon's signed-rank test with Holm's correction over {len(found.blocks)} "
-            f"blocks of setting and seed ({found.score})."
+            f"\nWilcoxon's signed-rank test with Holm's correction over {found.pairs['n'].iloc[0]} "
+            f"blocks: settings, or the seeds of one ({found.score})."
         )
         print_frame(found.pairs.sort_values("p_holm", kind="stable"))
     if len(found.tau):

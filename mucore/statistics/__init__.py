@@ -47,8 +47,8 @@ class Statistics:
     - `intervals`: one row a setting and method with `seeds` (how many), mean, sample standard
       deviation and 95 % t interval (`low`, `high`) of the value, and the same of the gap
       (`gap_...`); NaN where one seed leaves no spread.
-    - `pairs`: Wilcoxon's signed-rank test of every two methods over `blocks` (setting, training
-      seed), columns of `statistics.Pair`.
+    - `pairs`: Wilcoxon's signed-rank test of every two methods over settings, of one setting alone
+      over its training seeds; columns of `statistics.Pair`.
     - `ranking`: average ranks over settings with Nemenyi's critical difference.
     - `agreement`: one row a setting and two metrics: Kendall's tau over methods, its p, how many
       methods. `tau`: means over settings.

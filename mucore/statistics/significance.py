@@ -63,7 +63,7 @@ def half_band(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two methods on the same seeds. `difference` is the median of first − second."""
+    """Two methods on the same n blocks. `difference` is the median of first − second."""
 
     first: str
     second: str
@@ -125,7 +125,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """Average ranks over blocks (scenarios, or scenarios by seeds); rank 1 is the best. Two methods
+    """Average ranks over blocks (scenarios); rank 1 is the best. Two methods
     differ if their ranks do by more than `critical_difference`; `groups` are sets of methods that
     do not differ, neighbours in rank, for the bars of a critical-difference diagram.
     """

@@ -114,13 +114,19 @@ def complete_table(mine: pd.DataFrame, card: MetricCard) -> tuple[pd.DataFrame, 
 
 
 def pairs(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """`Statistics.pairs` of a `complete_table`, and why there are none or how far to trust them."""
+    """`Statistics.pairs` of a `complete_table`, and why there are none or how far to trust them.
+
+    Seeds of one setting share their forget set and their task, so they count as one where there are
+    several settings, as they do in `ranks`.
+    """
+    settings = table.groupby(level=0, sort=False).mean()
+    table = settings if len(settings) > 1 else table
     columns = ["first", "second", "n", "difference", "p", "p_holm"]
     methods, blocks = table.shape[1], len(table)
     if methods < 2 or blocks < 2:
         note = (
-            "No paired test: it needs two methods and two blocks of setting and seed, and there "
-            f"are {counted(methods, 'method')} and {counted(blocks, 'block')}."
+            "No paired test: it needs two methods and two scenarios, or two seeds of one, and "
+            f"there are {counted(methods, 'method')} and {counted(blocks, 'block')}."
         )
         return pd.DataFrame(columns=columns), [note] if table.size else []
     found = wilcoxon_holm({str(name): table[name].tolist() for name in table.columns})
@@ -129,13 +135,7 @@ def pairs(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         notes.append(
             f"No paired test can be significant: with {counted(blocks, 'block')} and "
             f"{counted(len(found), 'pair')} the corrected p is at least {min(least, 1.0):.2g}. "
-            "Add seeds or scenarios, or compare fewer methods."
-        )
-    settings = table.index.get_level_values(0).nunique()
-    if settings > 1 and blocks > settings:
-        notes.append(
-            "Blocks of one training seed share the original model, so the tests' p values are "
-            "somewhat too small."
+            f"Add {'scenarios' if len(settings) > 1 else 'seeds'}, or compare fewer methods."
         )
     return pd.DataFrame(
         [{name: getattr(pair, name) for name in columns} for pair in found], columns=columns

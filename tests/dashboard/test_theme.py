@@ -57,16 +57,12 @@ def test_config_shows_the_same_colours(name, ground):
     assert written["secondaryBackgroundColor"] == ground.panel
     assert written["textColor"] == ground.text
     assert written["primaryColor"] == ground.primary
-    families = [
-        style.color(name == "dark")
-        for family, style in theme.STYLES.items()
-        if family != "reference"
-    ]
-    assert set(written["chartCategoricalColors"]) == set(families)
+    colors = {s.color(name == "dark") for key, s in theme.STYLES.items() if key != "reference"}
+    assert set(written["chartCategoricalColors"]) == colors
 
 
-def test_a_family_is_told_by_marker_alone():
-    symbols = [style.symbol for style in theme.STYLES.values()]
+def test_a_verdict_is_told_by_its_mark_alone():
+    symbols = [fate.symbol for fate in theme.FATES.values()]
     assert len(set(symbols)) == len(symbols)
 
 

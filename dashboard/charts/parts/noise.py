@@ -8,6 +8,7 @@ relative to it) are the same for every Retrain, so they have no band.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from dashboard import theme
@@ -17,9 +18,15 @@ Span = tuple[float, float]
 OUTLINE: Final = 3
 
 
-def around(place: float | None, half: float | None) -> Span | None:
-    """The band about Retrain's place; None where either is not known."""
-    return None if place is None or half is None else (place - half, place + half)
+def around(
+    place: float | None, half: float | None, ends: Span = (-math.inf, math.inf)
+) -> Span | None:
+    """The band about Retrain's place, as far as it lies between `ends`; None where either is not
+    known.
+    """
+    if place is None or half is None:
+        return None
+    return max(place - half, ends[0]), min(place + half, ends[1])
 
 
 def band(

@@ -12,13 +12,7 @@ from dashboard.frames.tradeoffs.front import (
     front_sentence,
     scores,
 )
-from dashboard.frames.tradeoffs.lines import (
-    forgot_in,
-    line_family,
-    line_keys,
-    line_title,
-    line_verdicts,
-)
+from dashboard.frames.tradeoffs.lines import forgot_in, line_keys, line_title, line_verdicts
 from dashboard.frames.tradeoffs.measures import (
     GOALS,
     Measure,
@@ -43,7 +37,6 @@ __all__ = [
     "front_frame",
     "front_sentence",
     "goal_head",
-    "line_family",
     "line_keys",
     "line_title",
     "line_verdicts",

@@ -87,6 +87,9 @@ def front(rows: Sequence[frames.Row], found: pd.DataFrame, goals: Sequence[str])
         },
         left_out={
             "No value for some goal": [row.title for row in sound if row not in complete],
+            "Not competing (forgot on outputs only, or only indicated)": [
+                row.title for row in verdicts.qualified(complete) if row not in rivals
+            ],
             "Not counted": [f"{row.title} ({row.status})" for row in methods if row.unsound],
         },
     )
@@ -97,7 +100,7 @@ def front_sentence(found: Front) -> str:
     if not found.leaders:
         return verdicts.why_none(found.rows)
     names = units.shortened([row.title for row in found.leaders], 4)
-    return f"Pareto front: {names}. No other method is better on every goal."
+    return f"Pareto front on {', '.join(goal.short for goal in found.goals)}: {names}."
 
 
 def front_frame(found: Front, scored: pd.DataFrame) -> pd.DataFrame:

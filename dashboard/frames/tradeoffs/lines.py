@@ -23,10 +23,6 @@ def line_title(line: str) -> str:
     return f"{title} {extra}".strip()
 
 
-def line_family(line: str) -> str:
-    return labels.method_names(line.partition(" ")[0])[1]
-
-
 def line_keys(runs: pd.DataFrame) -> dict[str, str]:
     """The run that stands for each line of `ranking`: the first of its first scenario, by its
     seeds; `runs` as `label_runs` names them.

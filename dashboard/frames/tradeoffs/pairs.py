@@ -21,6 +21,7 @@ def pairs_frame(found: Statistics, forgot: Mapping[str, int]) -> pd.DataFrame:
     card = catalog.metric(found.metric)
     how = measure(found.metric)
     settings = len({setting for setting, _ in found.blocks})
+    head = "Scenarios" if settings > 1 else "Seeds"
     made = []
     columns = (
         found.pairs[name].tolist() for name in ("first", "second", "difference", "n", "p", "p_holm")
@@ -33,7 +34,7 @@ def pairs_frame(found: Statistics, forgot: Mapping[str, int]) -> pd.DataFrame:
             "Worse": line_title(worse),
             "Better forgot in": f"{forgot[better]} of {settings}",
             difference_head(card, how): abs(difference) * how.scale,
-            "Blocks": blocks,
+            head: blocks,
             "p": p,
             "p (Holm)": holm,
         }
@@ -46,7 +47,7 @@ def pairs_frame(found: Statistics, forgot: Mapping[str, int]) -> pd.DataFrame:
         "Worse",
         "Better forgot in",
         difference_head(card, how),
-        "Blocks",
+        head,
         "p",
         "p (Holm)",
         "Significant",

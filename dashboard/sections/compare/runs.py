@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard import data, state
 from dashboard.frames import compare as compare_frames
 from dashboard.sections.compare.selection import Chosen
+from dashboard.text import units
 from dashboard.widgets import clicks, columns, run_filters
 from dashboard.widgets.markdown import metric_help
 from mucore.verdicts import nearest
@@ -29,8 +30,9 @@ def pick(
     titles = compare_frames.labels(offered, full=True)
     options = list(offered["key"])
     default = usual(runs, source.name, source.change, tuple(runs["key"]))
-    count = len(state.upcoming_choices("key", options, default))
-    with run_filters.chip("runs", "Runs", str(count)):
+    shown = offered[offered["key"].isin(state.upcoming_choices("key", options, default))]
+    seeds = units.count(shown["training_seed"].nunique(), "seed")
+    with run_filters.chip("runs", "Shown", f"{units.count(len(shown), 'run')} of {seeds}"):
         keys = state.multiselect(
             "Runs: method, scenario, seed",
             "key",

@@ -49,6 +49,7 @@ def _panel(rows: Sequence[frames.Row], scenario: str, metric: str) -> dots.Panel
         name=metric,
         title=TITLES[scenario, metric],
         span=(0.0, 100.0),
+        limits=(0.0, 100.0),
         base=100 * retrain.value.mean if retrain and retrain.value else None,
         half_band=None if half is None else 100 * half,
         ticks=(0, 25, 50, 75, 100),

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import data, state
 from dashboard.charts import histograms
-from dashboard.frames import Row
+from dashboard.frames import Row, verdict_text
 from dashboard.frames import identity as identity_frames
 from dashboard.frames.rows import references
 from dashboard.widgets import figures, messages, run_facts
@@ -27,7 +27,8 @@ def show(rows: Sequence[Row], runs: pd.DataFrame) -> None:
     runs whose predictions were kept.
     """
     lines = runs.set_index("key")
-    titles = {key: row.title for row in rows for key in row.keys}
+    words = {row.id: f" ({verdict_text(row)})" if verdict_text(row) else "" for row in rows}
+    titles = {key: row.title + words[row.id] for row in rows for key in row.keys}
     kept = [key for row in rows if not row.reference for key in row.keys if key in data.predicted()]
     key = state.param("run") if state.param("run") in titles else next(iter(kept), "")
     st.subheader("Losses of one run", anchor=False)

@@ -89,6 +89,7 @@ def panel_of(rows: Sequence[frames.Row], attack: str) -> dots.Panel:
         name=attack,
         title=attacks.title(attack),
         span=(0.0, 100.0),
+        limits=(0.0, 100.0),
         base=None if base is None else 100 * base,
         half_band=None if half is None else 100 * half,
         ticks=(0, 50, 100),

@@ -24,11 +24,9 @@ def show(table: frames.ResultsTable, apart: float | None) -> go.Figure | None:
             clicks.chart(
                 figure, "cost_distance", alt=cost_distance.alt_text(found), parameter="row"
             )
-            if any(dot.low is not None for dot in found.dots):
-                st.caption(
-                    "Hollow: indicated, more seeds may change the verdict. "
-                    "Line: 95 % interval over its seeds."
-                )
+            lines = any(dot.low is not None for dot in found.dots)
+            hollow = "Hollow: indicated only. Line: 95 % interval over its seeds. "
+            st.caption(f"{hollow if lines else ''}Retrain's distance is 0.")
         else:
             figure = beside_retrain.show(table.rows)
         if found.dots and found.missing:

@@ -67,8 +67,8 @@ def show(
         selected=state.param("run"),
     )
     clicks.chart(figure, "front", alt=trade_offs.alt_text(found, *axes))
-    frame = show_table(found, scored)
     show_left_out(found)
+    frame = show_table(found, scored)
     run_drawer.run_drawer(runs)
     figures.numbers(frame, "trade-offs", figure)
 

@@ -45,5 +45,7 @@ def test_grey_around_retrain_is_as_far_as_its_seeds_lie_apart():
     one = class_accuracy.accuracies(seeds[0].confusion["test"])
     (_, retrain) = class_accuracy.draw(one, one, halves, dark=True).data
     assert list(retrain.error_y.array) == pytest.approx([28.75, 0.0]) and retrain.error_y.visible
+    (_, few) = class_accuracy.draw(one, one - 40, halves, dark=True).data
+    assert list(few.error_y.arrayminus) == pytest.approx([10.0, 0.0])  # no accuracy is below 0
     assert "28.8 points" in class_accuracy.alt_text(one, one, halves)
     assert "28.8" not in class_accuracy.alt_text(one, None, halves)  # around nothing

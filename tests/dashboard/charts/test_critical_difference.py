@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard import theme
 from dashboard.charts import critical_difference
 from mucore.statistics.significance import average_ranks
 
-NAMES = {"salun": ("SalUn", "sparsity"), "ssd": ("SSD", "influence"), "scrub": ("SCRUB", "teacher")}
+NAMES = {"salun": "SalUn", "ssd": "SSD", "scrub": "SCRUB"}
 
 
 def test_critical_difference_by_hand():
@@ -19,7 +20,7 @@ def test_critical_difference_by_hand():
     figure = critical_difference.draw(ranking, NAMES, keys, forgot, dark=False, selected="k")
     (marks,) = figure.data
     assert list(marks.y) == ["SalUn", "<b>SSD</b>", "SCRUB"] and list(marks.x) == [1, 2, 3]
-    assert [name.endswith("-open") for name in marks.marker.symbol] == [True, False, False]
+    assert [color == theme.LIGHT.muted for color in marks.marker.color] == [True, False, False]
     assert [line[2] for line in marks.customdata] == [
         "<br>forgot in 0 of 2 scenarios",
         "<br>forgot in 2 of 2 scenarios",

@@ -10,7 +10,7 @@ from dashboard.charts import results_table
 
 def test_results_table_html(table):
     html = results_table.html(table, dark=False, selected=table.methods[0].id, sort="", paper=None)
-    names = re.findall(r"</svg>([^<]+)<", html)
+    names = re.findall(r'<th class="name"[^>]* title="[^"]*">([^<]+)<', html)
     assert names == ["Original", "Retrain", "SSD", "Bad teacher", "SCRUB", "Fine-tune", "SalUn"]
     assert html.count('class="references"') == 1
     families = len({row.family for row in table.methods})

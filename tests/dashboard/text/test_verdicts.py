@@ -55,9 +55,9 @@ def row(
 def test_every_word_has_an_icon_that_streamlit_knows_and_no_two_share_one():
     from streamlit.material_icon_names import ALL_MATERIAL_ICONS
 
-    assert set(verdicts.ICONS) == set(WORDS)
-    assert len(set(verdicts.ICONS.values())) == len(WORDS)
-    assert set(verdicts.ICONS.values()) <= set(ALL_MATERIAL_ICONS)
+    assert set(verdicts.FATES) == {*WORDS, "outputs only"}
+    assert len(set(verdicts.FATES.values())) == len(verdicts.FATES)
+    assert set(verdicts.FATES.values()) <= set(ALL_MATERIAL_ICONS)
 
 
 def test_only_what_forgot_and_ended_well_qualifies():

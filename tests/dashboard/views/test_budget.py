@@ -101,7 +101,7 @@ def test_points_average_seeds_at_each_size(home):
     assert (first["seeds"], first["status"], first["told"]) == (2, "ok", "FA 65.0")
     # t(0.975, 1) = 12.706; s of 0.1 and 0.2 is 0.0707; over the root of two seeds that is 0.05
     half = 100 * 12.7062 * 0.05
-    assert (first["low"], first["high"]) == pytest.approx((65 - half, 65 + half), rel=1e-4)
+    assert (first["low"], first["high"]) == pytest.approx((65 - half, 100), rel=1e-4)
     rte = points[points["metric"] == "rte"]
     assert set(rte["value"]) == {0.25}
 

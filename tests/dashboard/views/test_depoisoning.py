@@ -103,10 +103,10 @@ def test_the_headline_counts_the_healed(home):
         "ssd": "damaged",
         "finetune": "damaged",
     }
+    assert facts.numbers(depoisoning_frames.headline(rows)) == ["3"]  # by indication alone: none
+    rows = [replace(r, verdict=r.verdict and replace(r.verdict, shown=True)) for r in rows]
     assert facts.numbers(depoisoning_frames.headline(rows)) == ["1", "3"]
-    failed = [
-        replace(row, unsound={"diverged": 1}) if row.method == "scrub" else row for row in rows
-    ]
+    failed = [replace(r, unsound={"diverged": 1}) if r.method == "scrub" else r for r in rows]
     assert facts.numbers(depoisoning_frames.headline(failed)) == ["3"]
     assert depoisoning_frames.headline([row for row in rows if row.reference]) == ""
 

@@ -84,7 +84,7 @@ def rows(home: Path, scenario: str, metrics=identity_frames.METRICS) -> tuple[fr
             metrics,
             judged=judged(store),
         )
-        return identity_frames.ordered(found)
+        return tuple(frames.nearest_first(found))
     finally:
         store.close()
 
@@ -113,7 +113,7 @@ def test_table_answers_figures_and_order(home):
     scatter, losses = figures(at)
     assert {"Retrain", "Original", "damaged"} <= {trace.get("name") for trace in scatter["data"]}
     assert [note["text"] for note in losses["layout"]["annotations"]] == [
-        "SCRUB",
+        "SCRUB (forgot?)",
         "Retrain",
         "Original",
     ]

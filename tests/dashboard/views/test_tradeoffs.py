@@ -143,7 +143,7 @@ def test_who_beats_whom():
     found, _ = contest()
     assert found.beaten == {"a": [], "b": [], "c": ["B"], "d": []}
     assert [each.title for each in found.leaders] == ["A", "B", "D"]
-    assert [*found.left_out.values()] == [["F"], ["E (diverged)"]]
+    assert [*found.left_out.values()] == [["F"], [], ["E (diverged)"]]
     equal = SCORED.rename(index={"b": "x", "c": "y"}).assign(**dict.fromkeys(GOALS, 1.0))
     two = [row(name, said=FORGOT) for name in "xy"]
     # equal in everything: neither is better

@@ -82,7 +82,7 @@ def show(division: Division, name: str) -> None:
     figure, ranking = None, division.ranking
     if ranking is not None:
         st.subheader("Critical-difference diagram", anchor=False)
-        names = {each: labels.method_names(each) for each in ranking.ranks}
+        names = {each: labels.method_names(each)[0] for each in ranking.ranks}
         figure = critical_difference.draw(
             ranking,
             names,
@@ -92,5 +92,5 @@ def show(division: Division, name: str) -> None:
             selected=state.param("run"),
         )
         clicks.chart(figure, "board_ranks", alt=critical_difference.alt_text(ranking, names))
-        st.caption("A bar joins ranks that may differ by chance. Hollow: forgot in no task.")
+        st.caption("A bar joins ranks that may differ by chance. Grey: forgot in no task.")
     figures.numbers(frame, name, figure)

@@ -29,8 +29,8 @@ VIEWS: Final = {
 HOW: Final = """**Ranks**: 1 is the best in a scenario; a bar joins ranks that may differ by
 chance (Demšar, 2006).  
 **τ**: 1 where two metrics rank the methods alike, −1 in reverse order.  
-**Paired tests**: Wilcoxon's signed-rank test on the same scenarios and seeds, corrected by
-Holm."""
+**Paired tests**: Wilcoxon's signed-rank test over the same scenarios, of one scenario over its
+seeds, corrected by Holm."""
 
 
 def show(source: data.Source, top: st.delta_generator.DeltaGenerator) -> None:

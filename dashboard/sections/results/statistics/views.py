@@ -34,16 +34,13 @@ def show_ranks(found: Statistics, keys: Mapping[str, str], forgot: Mapping[str, 
     """Average ranks over scenarios, and which of them chance may explain."""
     ranking = found.ranking
     assert ranking is not None
-    names = {
-        name: (tradeoffs_frames.line_title(name), tradeoffs_frames.line_family(name))
-        for name in ranking.ranks
-    }
+    names = {name: tradeoffs_frames.line_title(name) for name in ranking.ranks}
     figure = critical_difference.draw(
         ranking, names, keys, forgot, dark=state.dark(), selected=state.param("run")
     )
     alt = critical_difference.alt_text(ranking, names)
     clicks.chart(figure, "critical_difference", alt=alt)
-    st.caption("A bar joins ranks that may differ by chance. Hollow: forgot in no scenario.")
+    st.caption("A bar joins ranks that may differ by chance. Grey: forgot in no scenario.")
     numbers = tradeoffs_frames.ranks_frame(ranking, forgot)
     figures.numbers(numbers, f"ranks-{found.metric}", figure)
 
