@@ -7,8 +7,10 @@ Streamlit sees it: messages and requests can be made by hand, whatever pages sho
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import MutableMapping
+from collections.abc import AsyncGenerator, MutableMapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
@@ -25,6 +27,7 @@ from streamlit.starlette import App
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import access, room
+from dashboard.data import demo_pack
 from dashboard.pages import PAGES
 from dashboard.room import NEWS
 from mucore import hosting
@@ -259,6 +262,13 @@ def _expected(content: bytes | None) -> bool:
     return kind in _MESSAGES
 
 
+@asynccontextmanager
+async def _lifespan(_: App) -> AsyncGenerator[None]:
+    """The demo is opened while the first browser loads the pages' scripts."""
+    threading.Thread(target=demo_pack, daemon=True).start()
+    yield
+
+
 access.stand_behind_door()
 middleware: list[Any] = [Middleware(Door)]
-app = App(APP, middleware=middleware)
+app = App(APP, lifespan=_lifespan, middleware=middleware)
