@@ -280,7 +280,7 @@ def _interval_words(rows: Sequence[Row]) -> str:
     if most < 2:
         return "One training seed, so no interval." if most else "No values yet."
     span = f"{most}" if least == most else f"{least} to {most}"
-    return f"± is the half width of the 95 % t-interval over {span} seeds, not cut at 0 and 100 %."
+    return f"±: half of the 95 % t-interval over {span} training seeds, not cut at 0 and 100 %."
 
 
 def cell_text(cell: Cell, column: Column, view: View, *, reference: bool) -> tuple[str, str]:
