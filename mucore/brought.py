@@ -52,9 +52,12 @@ def samples(name: str, given: Any, run: Run) -> Samples:
     """All that the user's data hold. Raises `BadValue` where that is no (x, y), or x is drawn anew
     each time.
     """
+    need(given is not None, f"{name}= is missing. Give a Dataset of (x, y), or tensors or arrays.")
     try:
-        arrays = isinstance(given, tuple | list) and isinstance(given[0], Tensor | np.ndarray)
-        data: Any = TensorDataset(*map(torch.as_tensor, given)) if arrays else given
+        data: Any = given
+        if isinstance(given, tuple | list) and isinstance(given[0], Tensor | np.ndarray):
+            parts = (x if isinstance(x, Tensor) else torch.tensor(x) for x in given)
+            data = TensorDataset(*parts)
         few = range(min(len(data), LOOKED_AT))
         (some, _), (again, _) = (default_collate([data[each] for each in few]) for _ in range(2))
         if not torch.allclose(some, again, equal_nan=True):
@@ -296,16 +299,16 @@ def _recognised(network: Any, known: Samples, preprocess: str) -> str:
 
 
 def _learned_on(network: Any, known: Samples, chosen: str, usual: Any, run: Run) -> str:
-    """The known preprocessing with which a reference names its own training samples right clearly
-    more often than with the `chosen` one; "" where none does.
+    """The known preprocessings with which a reference names its own training samples right clearly
+    more often than with the `chosen` one, joined by "or" where several do, for nearly alike ones
+    cannot be told apart; "" where none does.
     """
     few = known[torch.linspace(0, len(known) - 1, min(LEARNED, len(known))).long()]
     right, one = {}, known.images.take(known.positions[:1])
     with left_as_found(network.model, run.device), answering(network.name, one):
         for name in dict.fromkeys((chosen, USUAL, *NAMED)):
             right[name] = accuracy(network.model, _preprocessed(few, moments(name, usual)), run)
-    best = max(right, key=right.__getitem__)
-    return best if right[best] > right[chosen] + CLEARLY else ""
+    return " or ".join(each for each in right if right[each] > right[chosen] + CLEARLY)
 
 
 def _preprocessed(samples: Samples, found: Any) -> Samples:

@@ -191,10 +191,10 @@ def _measure(groups: Groups, gone: tuple[int, ...]) -> tuple[verdicts.Verdict, t
     judged = verdicts.judge(runs)
     found = next(each.verdict for each in judged if each.method == METHODS["unlearned"])
     assert found is not None
-    if 0 < found.retrains < FEWEST:
+    if found.retrains < FEWEST:
         found = replace(found, shown=False)
         rule = f"With fewer than {FEWEST} Retrains a verdict is provisional."
-        caveats.insert(0, f"{rule} Give more, each of a training seed of its own.")
+        caveats.insert(0, f"{rule} Give more as retrained=, each of a training seed of its own.")
     return found, tuple(caveats)
 
 

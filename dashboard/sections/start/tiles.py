@@ -34,7 +34,7 @@ def show() -> None:
     columns = st.columns(3, gap="small")
     if far:
         away = [100 * (row.away or 0.0) for row in far]
-        axis = "Distance from Retrain, percentage points"
+        axis = "Distance to Retrain, points"
         figure = start_tiles.values(far, away, 0.0, axis, dark=dark)
         said = "It never saw the data: the nearer a method ends, the better it forgot."
         with columns[0]:
