@@ -67,7 +67,8 @@ LOOK = """([pages]) => {
 
 
 # The colour that figures are written in.
-INK = "() => getComputedStyle(document.querySelector('.main-svg text')).fill"
+WORDS = "[...document.querySelectorAll('.main-svg text')]"
+INK = f"() => {WORDS}.map((each) => getComputedStyle(each).fill)[0]"
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,7 @@ def test_the_figure_comes_first_and_none_of_its_texts_meet(
         if width == 1920:
             light = page.evaluate(INK)
             page.emulate_media(color_scheme="dark")
-            page.wait_for_function(f"({INK})() !== {light!r}")
+            page.wait_for_function(f"![undefined, {light!r}].includes(({INK})())")
         still(page)
         found = page.evaluate(LOOK, [name])
         assert found is not None
