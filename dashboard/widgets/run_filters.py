@@ -338,8 +338,8 @@ def pick_methods(
     usual = usual_settings(options, experiments=experiments)
     settings = state.upcoming("settings", options, usual) if options else ALL
     chosen = state.upcoming_choices("methods", ids, ids)
-    mine, fits = runs["method"].isin([*chosen, *kept]), has_settings(runs, settings)
-    there = methods_of(every[has_settings(every, settings)])
+    mine, fits = runs["method"].isin([*chosen, *kept]), has_settings(every, settings)
+    there, fits = methods_of(every[fits]), fits[runs.index]
     shown = methods_of(runs[mine & fits])
     many = "all" if len(shown) == len(there) else f"{len(shown)} of"
     label = "On offer" if "extra" in places else "Methods"

@@ -14,6 +14,8 @@ from dashboard.widgets import run_filters, run_settings
 from mucore import catalog
 from mucore.runs import REFERENCES
 
+panels = data.kept(8)(lambda where, runs: budget_frames.panels(runs))
+
 
 def pick(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The runs of each panel, by the panel's id. Parameter: panels; a scenario of the address leads
@@ -24,10 +26,10 @@ def pick(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     places = run_filters.chip_line("forget", "data", "methods", "settings", "seeds")
     first = state.param("scenario")
     with places["data"]:
-        known = [*budget_frames.panels(runs)]
+        known = [*panels(runs)]
         runs = run_filters.pick_data(runs, [first] if first in known else known)
     runs = growing(run_filters.pick_hashes(runs, runs.iloc[:0]))
-    every = budget_frames.panels(runs)
+    every = panels(runs)
     every = dict(sorted(every.items(), key=lambda each: each[0] != first))
     usual = [name for name in every if "." not in name]  # one forget set of each scenario
     chosen = state.upcoming_choices("panels", [*every], usual)
