@@ -1,5 +1,6 @@
 """A pack of the quick twin with two methods, and a smaller one of the same runs to tamper with."""
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -15,7 +16,6 @@ from mucore import cli
 from mucore.catalog import tuning
 from mucore.runner.session import Session
 from mucore.store import open_store
-from mucore.store.pack import compressed
 from mucore.suite import description, pack
 from mucore.suite.verify import verify
 
@@ -78,15 +78,19 @@ def tuned_pack(ran, tiny_folder, tmp_path, monkeypatch):
 
 
 class Tampered:
-    """A copy of a pack that can be changed with all hashes made anew, as a liar would."""
+    """A copy of a pack, gzipped as older ones are, that can be changed with all hashes anew, as a
+    liar would.
+    """
 
     def __init__(self, original: Path, folder: Path):
         self.path = folder / "pack"
         shutil.copytree(original, self.path)
-        (self.rows_file,) = (self.path / "results").iterdir()
-        text = pa.input_stream(self.rows_file).read().decode()
-        self.rows = [json.loads(line) for line in text.splitlines()]
+        (rows,) = (self.path / "results").iterdir()
+        self.rows = [json.loads(line) for line in pa.input_stream(rows).read().splitlines()]
+        self.rows_file = rows.rename(rows.with_suffix(".gz"))
         self.about = json.loads((self.path / "pack.json").read_text())
+        del self.about["sha256"][rows.relative_to(self.path).as_posix()]
+        self.save()
 
     def row(self, method: str, seed: int = 1, scenario: str | None = "class_wise"):
         (found,) = [
@@ -98,7 +102,7 @@ class Tampered:
         return found
 
     def save(self):
-        content = compressed("".join(json.dumps(row) + "\n" for row in self.rows).encode())
+        content = gzip.compress("".join(json.dumps(row) + "\n" for row in self.rows).encode())
         self.rows_file.write_bytes(content)
         name = self.rows_file.relative_to(self.path).as_posix()
         self.about["sha256"][name] = hashlib.sha256(content).hexdigest()
