@@ -84,7 +84,7 @@ class Hero {
       const said = {
         original: `learned ${classes} classes`,
         retrain: `never saw ${hue}`,
-        finetune: `${Math.round(100 * work * share)} % of Retrain's steps, ${Math.round(100 * frame.left)} % still ${hue}`,
+        finetune: `${Math.round(100 * work * share)} % of the steps, ${Math.round(100 * frame.left)} % ${hue}`,
       };
       const note = card.querySelector("span");
       if (note.textContent !== said[who]) note.textContent = said[who];
