@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # At most so many, by place: lowered with each removal, raised for nobody.
-MOST = {"mucore": 33_985, "dashboard": 20_395, "scripts": 2_000, "tests": 37_810}
+MOST = {"mucore": 33_980, "dashboard": 20_395, "scripts": 2_000, "tests": 37_808}
 
 
 def lines_of_code(text: str) -> int:
