@@ -81,7 +81,7 @@ def test_the_presenter_works_and_a_guest_reads_along(
     assert "presenter=" not in mine.url
     mine.goto(f"{room.url}/{ADDRESS}")
     theirs.goto(f"{room.url}/{ADDRESS}")
-    expect(theirs.get_by_text("Follow the runs")).to_be_visible()
+    expect(theirs.get_by_role("link", name="Follow the runs")).to_be_visible()
     expect(theirs.get_by_role("button", name=START)).to_have_count(0)
 
     mine.get_by_role("button", name=START).click()

@@ -44,7 +44,7 @@ def show() -> None:
         shares = [100 * value.mean for row in scored if (value := row.cells["ta"].value)]
         axis = "Test accuracy, %"
         figure = start_tiles.values(scored, shares, shares[-1], axis, dark=dark)
-        said = f"{scored[-2].title} scores higher because the test still asks for what it kept."
+        said = f"{scored[-2].title} still knows what it should forget, and the test asks for it."
         with columns[1]:
             alt = start_tiles.alt_text(scored, shares, axis)
             title = "Accuracy proves nothing"
