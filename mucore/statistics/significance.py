@@ -125,9 +125,9 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """Average ranks over blocks (scenarios); rank 1 is the best. Two methods
-    differ if their ranks do by more than `critical_difference`; `groups` are sets of methods that
-    do not differ, neighbours in rank, for the bars of a critical-difference diagram.
+    """Average ranks over blocks (scenarios); rank 1 is the best. Two methods differ if their ranks
+    do by more than `critical_difference`; `groups` are sets of methods that do not differ,
+    neighbours in rank, for the bars of a critical-difference diagram.
     """
 
     ranks: dict[str, float]  # best first
